@@ -1,0 +1,114 @@
+"""Scans kept between runs, in the user's cache directory.
+
+An entry is found by a hash of the file's first bytes and of how it is read, so it follows a file that is moved and
+one that grows. It is believed only if size, modification time and samples from head, middle and tail agree; when the
+file has merely grown, the old rows are kept and only the rest is read. A damaged entry is as good as none.
+"""
+
+import contextlib
+import hashlib
+import os
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+import platformdirs
+
+from blade._version import __version__
+from blade.rollouts.scan import Scan
+
+CACHE_FORMAT = 1
+SAMPLE = 4096
+SAMPLES = 16
+KEEP_ENTRIES = 200
+
+
+class Identity(msgspec.Struct, frozen=True, kw_only=True):
+    """What makes a file's bytes the same bytes."""
+
+    size: int
+    """Bytes of the file as stored."""
+    mtime: int
+    """Modification time in nanoseconds."""
+    digest: str
+    """Hash of samples spread from head to tail."""
+
+
+class Entry(msgspec.Struct, frozen=True, kw_only=True):
+    """A cached scan and the file it is of."""
+
+    identity: Identity
+    """The file when it was scanned."""
+    end: int
+    """Where its last whole line ended."""
+    scan: Scan
+    """What was read."""
+
+
+def cache_dir() -> Path:
+    """`$BLADE_CACHE_DIR`, or the platform's place for caches."""
+    return Path(os.environ.get("BLADE_CACHE_DIR") or platformdirs.user_cache_dir("blade"))
+
+
+def identify(path: Path, size: int | None = None) -> Identity:
+    """The identity of a file, or of its first `size` bytes."""
+    stat = path.stat()
+    size = stat.st_size if size is None else size
+    digest = hashlib.blake2b(digest_size=16)
+    with path.open("rb") as file:
+        for index in range(SAMPLES):
+            file.seek(max(0, (size - SAMPLE) * index // (SAMPLES - 1)))
+            digest.update(file.read(min(SAMPLE, size)))
+    return Identity(size=size, mtime=stat.st_mtime_ns, digest=digest.hexdigest())
+
+
+def entry_path(path: Path, reading: bytes) -> Path:
+    """Where the scan of a file that begins like this one, read this way, is kept."""
+    with path.open("rb") as file:
+        head = file.read(SAMPLE).split(b"\n", 1)[0]
+    key = hashlib.blake2b(reading + b"\0" + head, digest_size=16)
+    key.update(f"{CACHE_FORMAT} {__version__}".encode())
+    return cache_dir() / "scans" / f"{key.hexdigest()}.blade"
+
+
+def load(path: Path) -> Entry | None:
+    """The entry in a cache file; anything wrong with it means there is none."""
+    import zstandard
+
+    try:
+        data = zstandard.ZstdDecompressor().decompress(path.read_bytes())
+        return msgspec.msgpack.decode(data, type=Entry, dec_hook=from_stored)
+    except (OSError, zstandard.ZstdError, msgspec.MsgspecError, ValueError, TypeError, KeyError, EOFError):
+        return None
+
+
+def save(path: Path, entry: Entry) -> None:
+    """Writes an entry whole or not at all; a cache that cannot be written is no reason to fail."""
+    import zstandard
+
+    data = zstandard.ZstdCompressor(level=1).compress(msgspec.msgpack.encode(entry, enc_hook=to_stored))
+    with contextlib.suppress(OSError):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=path.parent, suffix=".tmp", delete=False) as file:
+            file.write(data)
+        Path(file.name).replace(path)
+        forget_oldest(path.parent)
+
+
+def forget_oldest(folder: Path) -> None:
+    entries = sorted(folder.glob("*.blade"), key=lambda p: p.stat().st_mtime, reverse=True)
+    for old in entries[KEEP_ENTRIES:]:
+        old.unlink(missing_ok=True)
+
+
+def to_stored(value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        return (value.dtype.str, value.shape, value.tobytes())
+    raise NotImplementedError(f"cannot store {type(value)}")
+
+
+def from_stored(kind: type, value: Any) -> Any:
+    dtype, shape, data = value
+    return np.frombuffer(data, dtype=np.dtype(dtype)).reshape(shape)

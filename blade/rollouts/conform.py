@@ -1,0 +1,158 @@
+"""The slow way to read one row: decode it whole, mend what can be mended, name what cannot.
+
+Rows reach it only when the fast decoder refused them, so that a bad line costs no more than itself. Nothing a
+row contains may raise anything but `BadRow`.
+"""
+
+import json
+from typing import Any, NoReturn
+
+import msgspec
+
+from blade.rollouts.fields import Layout, Leaf, Tree
+
+ITEM_TEXTS = ("type", "role", "name", "call_id", "tool_call_id")
+SHOWN = 40
+
+
+class BadRow(Exception):
+    """The row cannot be used; the message says what was seen and what was expected."""
+
+
+def decode_row(data: bytes, layout: Layout) -> Any:
+    """The row as the layout's Struct, by whatever way works."""
+    if not data.isascii():
+        check_utf8(data)
+    try:
+        return layout.decoder.decode(data)
+    except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError):
+        return mended_row(data, layout)
+
+
+def check_utf8(data: bytes) -> None:
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise BadRow(f"invalid UTF-8 at byte {error.start} of the row") from error
+
+
+def mended_row(data: bytes, layout: Layout) -> Any:
+    record = decode_any(data)
+    if not isinstance(record, dict):
+        raise BadRow(f"is {article(record)}, expected an object")
+    clean = conform(record, layout.tree, path="")
+    try:
+        return layout.decoder.decode(msgspec.json.encode(clean))
+    except (msgspec.MsgspecError, RecursionError, ValueError, OverflowError) as error:
+        raise BadRow(f"does not fit the fields of its file: {error}") from error
+
+
+def decode_any(data: bytes) -> Any:
+    """Any JSON value; lone surrogates, which strict decoders refuse, become replacement characters."""
+    if not data.isascii():
+        check_utf8(data)
+    try:
+        return msgspec.json.decode(data)
+    except RecursionError as error:
+        raise BadRow("is nested too deeply to read") from error
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        if b"\\u" in data:
+            return decode_surrogates(data)
+        raise BadRow(reason_for(data, error)) from error
+
+
+def decode_surrogates(data: bytes) -> Any:
+    try:
+        text = json.dumps(json.loads(data, parse_constant=refuse_constant), ensure_ascii=False)
+        return msgspec.json.decode(text.encode("utf-8", "replace"))
+    except RecursionError as error:
+        raise BadRow("is nested too deeply to read") from error
+    except (ValueError, msgspec.MsgspecError) as error:
+        raise BadRow(reason_for(data, error)) from error
+
+
+def refuse_constant(name: str) -> NoReturn:
+    raise ValueError(name)
+
+
+def reason_for(data: bytes, error: Exception) -> str:
+    """Why some bytes are not JSON, in a user's words."""
+    text = data.strip()
+    if not text.startswith((b"{", b"[", b'"')):
+        if b"placeholder" in text[:200].lower():
+            return f"placeholder text {shown(text)}, expected a JSON object"
+        return f"is not JSON: begins with {shown(text)}, expected an object"
+    if "truncated" in str(error):
+        return "is truncated: the JSON ends before its object does"
+    for constant in (b"NaN", b"Infinity"):
+        if constant in text:
+            return f"contains {constant.decode()}, which is not JSON; write null for an unknown number"
+    return f"is not JSON: {str(error).removeprefix('JSON is malformed: ')}"
+
+
+def shown(text: bytes) -> str:
+    return repr(text[:SHOWN].decode("utf-8", "replace"))
+
+
+def article(value: Any) -> str:
+    """What a decoded value is, with its article."""
+    if value is None:
+        return "null"
+    names = {bool: "a true/false", int: "a number", float: "a number", str: "a text", list: "a list"}
+    return names.get(type(value), "an object")
+
+
+def conform(record: dict[str, Any], tree: Tree, *, path: str) -> dict[str, Any]:
+    """The record cut down to what the tree reads, each value in the shape its leaf needs."""
+    out: dict[str, Any] = {}
+    for key, node in tree.items():
+        value = record.get(key)
+        if value is not None:
+            where = f"{path}{key}"
+            out[key] = branch(value, node, path=where) if isinstance(node, dict) else leaf(value, node, path=where)
+    return out
+
+
+def branch(value: Any, tree: Tree, *, path: str) -> dict[str, Any] | None:
+    if isinstance(value, dict):
+        return conform(value, tree, path=f"{path}.")
+    if path in ("response", "responses_create_params"):
+        raise BadRow(f"{path} is {article(value)}, expected an object")
+    return None
+
+
+def leaf(value: Any, kind: Leaf, *, path: str) -> Any:
+    if kind is Leaf.ITEMS:
+        return value if isinstance(value, str) else mended_items(value, path=path)
+    if kind is Leaf.LIST:
+        return [v for v in value if is_scalar(v)] if isinstance(value, list) else None
+    if kind in (Leaf.NULL, Leaf.SKIP, Leaf.LONG):
+        return None
+    if kind is Leaf.TEXT or is_scalar(value):
+        return value
+    if path == "reward" or path.startswith("_ng_"):
+        raise BadRow(f"{path} is {article(value)}, expected a number")
+    return None
+
+
+def is_scalar(value: Any) -> bool:
+    return value is None or isinstance(value, bool | int | float | str)
+
+
+def mended_items(value: Any, *, path: str) -> list[dict[str, Any]]:
+    """Items in one flat list (some agents nest them by turn), with names that are texts."""
+    if isinstance(value, dict):
+        value = [value]
+    if not isinstance(value, list):
+        raise BadRow(f"{path} is {article(value)}, expected a list of items")
+    out: list[dict[str, Any]] = []
+    for index, item in enumerate(value):
+        if isinstance(item, list):
+            out.extend(mended_items(item, path=f"{path}[{index}]"))
+        elif isinstance(item, dict):
+            out.append({k: str(v) if k in ITEM_TEXTS and v is not None else v for k, v in item.items()})
+        elif isinstance(item, str):
+            out.append({"role": "assistant", "content": item})
+        else:
+            raise BadRow(f"{path}[{index}] is {article(item)}, expected an item")
+    return out

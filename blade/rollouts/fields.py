@@ -1,0 +1,189 @@
+"""Which fields a file has, learned from its own rows, and the Struct that decodes just those.
+
+Nobody knows the names beforehand: verifiers add whatever they like. So the first rows are decoded in full, what is
+in them becomes a tree, and the tree becomes a msgspec Struct that refuses fields it has not heard of: when one turns
+up later, the tree grows and decoding goes on. Long texts and lists of objects are skipped at full speed.
+"""
+
+from collections.abc import Iterable, Iterator
+from enum import Enum
+from typing import Any
+
+import msgspec
+
+from blade.rollouts.columns import MAX_LIST, MAX_TEXT
+
+MAX_DEPTH = 4
+MAX_KEYS = 64  # an object with more keys is a map from ids to things, not a record
+MAX_FIELDS = 400
+
+Scalar = int | float | bool | str | None
+
+
+class Leaf(Enum):
+    """How the value at the end of a path is decoded."""
+
+    NULL = "null"
+    """Nothing but null so far; anything else makes the tree grow."""
+    SCALAR = "scalar"
+    LIST = "list"
+    """A short list of scalars."""
+    TEXT = "text"
+    """Seen in several shapes: kept as a short text."""
+    LONG = "long"
+    """Texts too long for a table so far."""
+    SKIP = "skip"
+    """Nothing a table could hold."""
+    ITEMS = "items"
+    """A trajectory."""
+
+
+Tree = dict[str, "Tree | Leaf"]
+KEPT = frozenset({Leaf.SCALAR, Leaf.LIST, Leaf.TEXT, Leaf.ITEMS})
+
+
+class RawItem(msgspec.Struct, gc=False):
+    """One stored item of a trajectory, in the Responses or the chat dialect; texts stay undecoded."""
+
+    type: str | None = None
+    role: str | None = None
+    name: str | None = None
+    arguments: msgspec.Raw = msgspec.Raw()
+    content: msgspec.Raw = msgspec.Raw()
+    output: msgspec.Raw = msgspec.Raw()
+    summary: msgspec.Raw = msgspec.Raw()
+    tool_calls: msgspec.Raw = msgspec.Raw()
+    call_id: str | None = None
+    tool_call_id: str | None = None
+
+
+RAW = msgspec.Raw()
+LEAF_TYPES: dict[Leaf, Any] = {
+    Leaf.NULL: None,
+    Leaf.SCALAR: Scalar,
+    Leaf.LIST: list[Scalar] | None,
+    Leaf.ITEMS: list[RawItem] | str | None,
+}
+"""Types of the leaves that are decoded; the others stay undecoded bytes."""
+
+
+def learn(samples: Iterable[Any], tree: Tree | None = None) -> Tree:
+    """The tree of everything that occurs in the sampled rows, on top of what was known."""
+    grown: Tree = {} if tree is None else tree
+    for sample in samples:
+        if isinstance(sample, dict):
+            grow(grown, sample, depth=1)
+    return pruned(grown, [MAX_FIELDS])
+
+
+def grow(tree: Tree, record: dict[str, Any], *, depth: int) -> None:
+    """Adds to `tree` what one record shows."""
+    for key, value in record.items():
+        seen = tree.get(key)
+        if isinstance(value, dict) and depth < MAX_DEPTH and (seen in (None, Leaf.NULL) or isinstance(seen, dict)):
+            child = seen if isinstance(seen, dict) else {}
+            grow(child, value, depth=depth + 1)
+            tree[key] = child
+        elif isinstance(seen, dict):
+            tree[key] = seen if value is None else Leaf.TEXT
+        else:
+            tree[key] = widened(seen, leaf_for(value))
+
+
+def leaf_for(value: Any) -> Leaf:
+    """The leaf a single value calls for."""
+    if value is None:
+        return Leaf.NULL
+    if isinstance(value, str):
+        return Leaf.SCALAR if len(value) <= MAX_TEXT else Leaf.LONG
+    if isinstance(value, bool | int | float):
+        return Leaf.SCALAR
+    if isinstance(value, list) and len(value) <= MAX_LIST and all(leaf_for(v) is Leaf.SCALAR for v in value):
+        return Leaf.LIST
+    return Leaf.SKIP
+
+
+def widened(seen: Leaf | None, new: Leaf) -> Leaf:
+    """The leaf that serves both what was seen before and what is seen now."""
+    if seen in (None, Leaf.NULL, new):
+        return new
+    assert seen is not None
+    if new is Leaf.NULL or seen in (Leaf.SKIP, Leaf.TEXT, Leaf.ITEMS):
+        return seen
+    if {seen, new} == {Leaf.SCALAR, Leaf.LONG}:
+        return Leaf.SCALAR
+    return Leaf.TEXT if {seen, new} <= {Leaf.SCALAR, Leaf.LIST} else Leaf.SKIP
+
+
+def pruned(tree: Tree, budget: list[int]) -> Tree:
+    """The tree with maps and everything past `budget` leaves skipped."""
+    kept: Tree = {}
+    for key, node in tree.items():
+        if isinstance(node, dict):
+            kept[key] = pruned(node, budget) if len(node) <= MAX_KEYS else Leaf.SKIP
+        else:
+            budget[0] -= node in KEPT
+            kept[key] = node if budget[0] >= 0 else Leaf.SKIP
+    return kept
+
+
+def graft(tree: Tree, path: str, leaf: Leaf) -> None:
+    """Puts a leaf at a dotted path, whatever stood there."""
+    *parents, last = path.split(".")
+    for name in parents:
+        child = tree.get(name)
+        if not isinstance(child, dict):
+            child = tree[name] = {}
+        tree = child
+    tree[last] = leaf
+
+
+def is_kept(tree: Tree, path: str) -> bool:
+    """Whether a dotted path ends in a leaf the table holds, or in a branch of such leaves."""
+    node: Tree | Leaf | None = tree
+    for name in path.split("."):
+        node = node.get(name) if isinstance(node, dict) else None
+    return isinstance(node, dict) or node in KEPT
+
+
+class Layout:
+    """A tree made decodable: the Struct for a row, and how to take columns out of decoded rows.
+
+    Attributes of the Struct are numbered, because field names of foreign files may be anything. A strict layout
+    refuses rows with fields the tree does not know.
+    """
+
+    def __init__(self, tree: Tree, *, strict: bool = True) -> None:
+        self.tree = tree
+        self.strict = strict
+        self.decoder: msgspec.json.Decoder[Any] = msgspec.json.Decoder(build_struct(tree, strict=strict))
+
+    def columns(self, rows: list[Any]) -> Iterator[tuple[str, Leaf, list[Any]]]:
+        """Every kept leaf's dotted path, kind and values over the rows."""
+        return walk(self.tree, rows, prefix="")
+
+
+def walk(tree: Tree, rows: list[Any], *, prefix: str) -> Iterator[tuple[str, Leaf, list[Any]]]:
+    for index, (name, node) in enumerate(tree.items()):
+        if isinstance(node, Leaf) and node not in KEPT:
+            continue
+        attribute = f"f{index}"
+        values = [None if row is None else getattr(row, attribute) for row in rows]
+        if isinstance(node, dict):
+            yield from walk(node, values, prefix=f"{prefix}{name}.")
+        else:
+            yield prefix + name, node, values
+
+
+def build_struct(tree: Tree, *, strict: bool) -> type[msgspec.Struct]:
+    """A Struct with one optional attribute per branch of the tree."""
+    fields: list[tuple[str, Any, Any]] = []
+    for index, node in enumerate(tree.values()):
+        if isinstance(node, dict):
+            fields.append((f"f{index}", build_struct(node, strict=strict) | None, None))
+        elif node in LEAF_TYPES and (strict or node is not Leaf.NULL):
+            fields.append((f"f{index}", LEAF_TYPES[node], None))
+        else:
+            fields.append((f"f{index}", msgspec.Raw, RAW))
+    names = {f"f{index}": name for index, name in enumerate(tree)}
+    return msgspec.defstruct("Row", fields, rename=names, gc=False, forbid_unknown_fields=strict)

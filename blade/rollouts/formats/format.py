@@ -1,0 +1,61 @@
+"""What a format is: a handful of dotted paths."""
+
+import copy
+from typing import Any
+
+import msgspec
+
+from blade.rollouts.fields import Leaf, Tree, graft
+
+
+class Format(msgspec.Struct, frozen=True, kw_only=True):
+    """Where one kind of file keeps the things BLADE needs."""
+
+    name: str
+    """What `--format` calls it."""
+    prompt: str | None = None
+    """Items given to the agent; `None` when the output holds the whole conversation."""
+    output: str | None = None
+    """Items the rollout produced."""
+    texts: tuple[str, ...] = ()
+    """Paths whose value may be of any shape and is kept as a short text."""
+    scalars: tuple[str, ...] = ()
+    """Paths that are read even if the sampled rows lack them."""
+    skip: frozenset[str] = frozenset()
+    """Top-level names that hold nothing a table can use."""
+    indices: tuple[str, str] | None = None
+    """Paths of the task index and the repeat index, when the format has them."""
+    task_fields: tuple[str, ...] = ()
+    """Paths that name a task, best first."""
+    repeat_fields: tuple[str, ...] = ()
+    """Paths that number the attempts at a task, best first."""
+    reward_fields: tuple[str, ...] = ("reward", "score")
+    """Paths of the score, best first."""
+    input_field: str | None = None
+    """What is hashed to recognise a task that has no id."""
+
+    def tree(self, learned: Tree, *, features: bool, hash_inputs: bool) -> Tree:
+        """The learned tree with everything this format always reads; the decoder skips the rest."""
+        tree = copy.deepcopy(learned)
+        for name in self.skip & tree.keys():
+            tree[name] = Leaf.SKIP
+        for path in self.scalars:
+            graft(tree, path, Leaf.SCALAR)
+        for path in self.texts:
+            graft(tree, path, Leaf.TEXT)
+        if hash_inputs and self.input_field not in (None, self.prompt):
+            graft(tree, str(self.input_field), Leaf.TEXT)
+        for path, wanted in ((self.prompt, features or hash_inputs), (self.output, features)):
+            if path is not None:
+                graft(tree, path, Leaf.ITEMS if wanted else Leaf.SKIP)
+        return tree
+
+
+def value_at(record: Any, path: str) -> Any:
+    """The value at a dotted path of a decoded record; a key that contains dots is found too."""
+    if not isinstance(record, dict):
+        return None
+    if path in record:
+        return record[path]
+    head, _, rest = path.partition(".")
+    return value_at(record.get(head), rest) if rest else None

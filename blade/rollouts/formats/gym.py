@@ -1,0 +1,38 @@
+"""NeMo Gym rollout JSONL: a Responses-API request and response, a reward, and whatever the verifier echoes."""
+
+from typing import Any
+
+from blade.rollouts.formats.format import Format
+
+ERROR_TEXTS = (
+    "container_stderr", "error_message", "evaluation_error", "judge_error", "judge_generation_error", "verifier_error",
+    "_ng_failure_judge_error",
+)  # fmt: skip
+"""Messages that are kept by their first words, however long."""
+
+FORMAT = Format(
+    name="gym",
+    prompt="responses_create_params.input",
+    output="response.output",
+    texts=("response.error", "responses_create_params.tools", *ERROR_TEXTS),
+    scalars=(
+        "_ng_task_index", "_ng_rollout_index", "_ng_attempt_index", "_ng_failure_class", "_ng_failure_terminal",
+        "agent_ref.name", "reward", "response.id", "response.model", "response.status",
+        "response.created_at", "response.completed_at", "response.incomplete_details.reason",
+        "response.usage.input_tokens", "response.usage.output_tokens", "response.usage.total_tokens",
+        "response.usage.prompt_tokens", "response.usage.completion_tokens",
+    ),
+    skip=frozenset({"ng_model_call_capture", "ng_agent_observations", "ng_trajectory"}),
+    indices=("_ng_task_index", "_ng_rollout_index"),
+    task_fields=("task_id", "problem_id", "instance_id", "task_idx", "task_name", "question_id", "id", "uuid"),
+    repeat_fields=("_ng_rollout_index", "_rollout_index", "rollout_index", "repeat", "trial"),
+    input_field="responses_create_params.input",
+)  # fmt: skip
+
+
+def looks_like(row: dict[str, Any]) -> bool:
+    """Whether a row carries one of the framework's own fields."""
+    if "_ng_task_index" in row or isinstance(row.get("responses_create_params"), dict):
+        return True
+    response = row.get("response")
+    return isinstance(response, dict) and "output" in response

@@ -1,0 +1,213 @@
+"""Cutting a stream of bytes into records without holding more than a chunk of it.
+
+A file is JSON Lines, one JSON array, or JSON objects written over several lines. Lines come in whole chunks, so that
+a decoder can take many at once; the other layouts are cut by their brackets and come one record at a time.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import BinaryIO, Literal, NamedTuple
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+CHUNK = 1 << 20
+PEEK = 1 << 16
+BOM = b"\xef\xbb\xbf"
+
+LayoutName = Literal["lines", "array", "objects", "wrapped"]
+
+
+class Record(NamedTuple):
+    """One record's bytes and place."""
+
+    data: bytes
+    offset: int
+    line: int
+
+
+class Chunk(NamedTuple):
+    """Whole lines, and where they begin."""
+
+    view: memoryview
+    offset: int
+    line: int
+
+
+def layout_of(head: bytes) -> LayoutName:
+    """How records are laid out, from the first bytes of a file."""
+    text = head.removeprefix(BOM).lstrip()
+    first, _, rest = text.partition(b"\n")
+    following = rest.lstrip()[:1]
+    if text[:1] == b"[":
+        return "lines" if is_json(first) and following == b"{" else "array"
+    if text[:1] == b"{" and not is_json(first) and following in (b'"', b"}", b""):
+        return "objects" if rest else "lines"
+    return "lines"
+
+
+def is_json(data: bytes) -> bool:
+    try:
+        msgspec.json.decode(data, type=msgspec.Raw)
+    except (msgspec.DecodeError, RecursionError):
+        return False
+    return True
+
+
+def read_chunks(stream: BinaryIO, *, offset: int = 0, line: int = 1, end: int | None = None) -> Iterator[Chunk]:
+    """Chunks of whole lines from the stream's current place up to byte `end`. A chunk's memory is reused."""
+    buffer = bytearray(CHUNK)
+    used = 0
+    while True:
+        room = len(buffer) - used if end is None else min(len(buffer) - used, end - offset - used)
+        count = stream.readinto(memoryview(buffer)[used : used + room]) if room > 0 else 0  # type: ignore[attr-defined]
+        used += count
+        cut = buffer.rfind(b"\n", 0, used) + 1 if count else used
+        if cut:
+            yield Chunk(memoryview(buffer)[:cut].toreadonly(), offset, line)
+            line += buffer.count(b"\n", 0, cut)
+            offset += cut
+            rest = bytes(memoryview(buffer)[cut:used])
+            buffer[: len(rest)] = rest
+            used = len(rest)
+        if not count:
+            return
+        if used == len(buffer):
+            # Rows larger than the buffer: a new one, since a view of the old one may still be held.
+            buffer = buffer + bytearray(len(buffer))
+
+
+class Lines(NamedTuple):
+    """Where the non-blank lines of a chunk stand, relative to the chunk."""
+
+    starts: npt.NDArray[np.int64]
+    lengths: npt.NDArray[np.int64]
+    numbers: npt.NDArray[np.int64]
+    breaks: int
+
+
+def split_lines(view: memoryview) -> Lines:
+    """The non-blank lines of a chunk."""
+    raw = np.frombuffer(view, dtype=np.uint8)
+    ends = np.flatnonzero(raw == 10)
+    breaks = len(ends)
+    if len(raw) and raw[-1] != 10:
+        ends = np.append(ends, len(raw))
+    starts = np.concatenate([[0], ends[:-1] + 1]) if len(ends) else ends
+    lengths = ends - starts
+    filled = lengths > 0
+    # Short lines may be only white space; longer ones are looked at only where they begin with it.
+    suspects = np.flatnonzero(filled & (raw[np.minimum(starts, len(raw) - 1)] <= 32)) if len(raw) else starts
+    for index in suspects:
+        filled[index] = bool(bytes(view[starts[index] : ends[index]]).strip())
+    numbers = np.flatnonzero(filled)
+    return Lines(starts[filled], lengths[filled], numbers, breaks)
+
+
+def line_records(chunk: Chunk) -> Iterator[Record]:
+    """The chunk's lines one at a time, for when they cannot be decoded together."""
+    lines = split_lines(chunk.view)
+    for start, length, number in zip(*(a.tolist() for a in lines[:3]), strict=True):
+        yield Record(bytes(chunk.view[start : start + length]), chunk.offset + start, chunk.line + number)
+
+
+# Everything up to the next bracket: scalars, commas, whole strings. Possessive, so that it never backtracks.
+PLAIN_RUN = re.compile(rb'(?:[^"\[\]{}]++|"[^"\\]*+(?:\\.[^"\\]*+)*+")*+', re.DOTALL)
+
+
+def read_records(stream: BinaryIO, layout: LayoutName) -> Iterator[Record]:
+    """Records of an `array` or of `objects`, cut by their brackets. Scalars between them come as records too."""
+    cutter = Cutter(base_depth=1 if layout == "array" else 0)
+    while piece := stream.read(CHUNK):
+        yield from cutter.feed(piece)
+    yield from cutter.close()
+
+
+class Cutter:
+    """Follows brackets and strings through a stream; keeps only the unfinished record."""
+
+    def __init__(self, *, base_depth: int) -> None:
+        self.base = base_depth
+        self.depth = 0
+        self.buffer = b""
+        self.offset = 0
+        self.line = 1
+        self.position = 0
+        self.start: int | None = None
+
+    def feed(self, piece: bytes) -> Iterator[Record]:
+        """The records that end within `piece`."""
+        self.buffer += piece
+        while True:
+            match = PLAIN_RUN.match(self.buffer, self.position)
+            end = match.end() if match else self.position
+            if end == len(self.buffer) or self.buffer[end : end + 1] == b'"':
+                break  # a string may go on in the next piece
+            if self.start is None:
+                yield from self._loose(self.position, end)
+            yield from self._bracket(end)
+            self.position = end + 1
+        self._forget()
+
+    def _bracket(self, at: int) -> Iterator[Record]:
+        opening = self.buffer[at : at + 1] in (b"[", b"{")
+        if opening:
+            if self.depth == self.base and self.start is None:
+                self.start = at
+            self.depth += 1
+            return
+        self.depth = max(self.depth - 1, 0)
+        if self.depth == self.base and self.start is not None:
+            yield self._record(self.start, at + 1)
+            self.start = None
+
+    def _loose(self, begin: int, end: int) -> Iterator[Record]:
+        """Scalars that stand where a record should."""
+        if self.depth != self.base:
+            return
+        place = begin
+        for token in self.buffer[begin:end].split(b","):
+            if token.strip():
+                yield self._record(place + len(token) - len(token.lstrip()), place + len(token.rstrip()))
+            place += len(token) + 1
+
+    def _record(self, begin: int, end: int) -> Record:
+        return Record(self.buffer[begin:end], self.offset + begin, self.line + self.buffer.count(b"\n", 0, begin))
+
+    def _forget(self) -> None:
+        """Drops what is done with, so that memory stays at one record."""
+        done = self.position if self.start is None else self.start
+        self.line += self.buffer.count(b"\n", 0, done)
+        self.buffer = self.buffer[done:]
+        self.offset += done
+        self.position -= done
+        self.start = None if self.start is None else 0
+
+    def close(self) -> Iterator[Record]:
+        """What is left when the stream ends inside a record."""
+        rest = self.buffer[self.start :] if self.start is not None else self.buffer[self.position :]
+        begin = len(self.buffer) - len(rest)
+        if self.depth >= self.base and rest.strip(b" \t\r\n,"):
+            yield self._record(begin, len(self.buffer))
+
+
+def unwrapped(data: bytes) -> list[Record]:
+    """The records of one JSON object that keeps them in a list, as in `{"results": [...]}`; the longest list wins."""
+    try:
+        lists = {key: msgspec.json.decode(raw, type=list[msgspec.Raw]) for key, raw in list_values(data)}
+    except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError):
+        return []
+    longest = max(lists.values(), key=len, default=[])
+    records: list[Record] = []
+    place = 0
+    for raw in longest if longest and bytes(longest[0])[:1] == b"{" else []:
+        place = data.index(bytes(raw), place)
+        records.append(Record(bytes(raw), place, 1 + data.count(b"\n", 0, place)))
+        place += len(records[-1].data)
+    return records
+
+
+def list_values(data: bytes) -> list[tuple[str, msgspec.Raw]]:
+    values = msgspec.json.decode(data, type=dict[str, msgspec.Raw])
+    return [(key, raw) for key, raw in values.items() if bytes(raw)[:1] == b"["]

@@ -1,0 +1,99 @@
+"""Reading a plain file of lines by byte ranges, in this process or in several.
+
+Ranges are cut at line breaks, so that every line belongs to exactly one. Several more ranges than processes keep
+all of them busy to the end and let progress be shown.
+"""
+
+import multiprocessing
+import sys
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from pathlib import Path
+from typing import BinaryIO
+
+from blade.rollouts.lines import BOM, read_chunks
+from blade.rollouts.scan import BadRecord, Plan, Scan, Scanner
+from blade.rollouts.sources import damage_errors, open_stream
+
+MIN_RANGE = 8 << 20
+RANGES_PER_JOB = 4
+STRIDE = 1 << 16
+
+Progress = Callable[[int, int], None]
+"""Called with bytes done and bytes in all."""
+
+Range = tuple[int, int]
+
+
+def split_ranges(path: Path, start: int, end: int, *, jobs: int) -> list[Range]:
+    """Byte ranges from `start` to `end`, cut at line breaks; a single one for one job."""
+    pieces = 1 if jobs <= 1 else min(jobs * RANGES_PER_JOB, max(1, (end - start) // MIN_RANGE))
+    cuts = [start]
+    with path.open("rb") as file:
+        for index in range(1, pieces):
+            cut = next_line(file, start + (end - start) * index // pieces, end)
+            if cut > cuts[-1]:
+                cuts.append(cut)
+    cuts.append(end)
+    return [(a, b) for a, b in zip(cuts, cuts[1:], strict=False) if a < b]
+
+
+def next_line(file: BinaryIO, offset: int, end: int) -> int:
+    """Where the first line after `offset` begins."""
+    file.seek(offset)
+    while offset < end:
+        piece = file.read(STRIDE)
+        found = piece.find(b"\n")
+        if found >= 0:
+            return offset + found + 1
+        offset += len(piece) or end
+    return end
+
+
+def scan_ranges(path: Path, plan: Plan, ranges: list[Range], *, jobs: int, progress: Progress) -> list[Scan]:
+    """The scan of every range, in order."""
+    if jobs > 1 and len(ranges) > 1:
+        try:
+            return list(scan_in_processes(path, plan, ranges, jobs=jobs, progress=progress))
+        except BrokenProcessPool:
+            pass  # a killed worker costs time, not the answer
+    return [scan_range(path, plan, piece, progress=progress) for piece in ranges]
+
+
+def scan_in_processes(path: Path, plan: Plan, ranges: list[Range], *, jobs: int, progress: Progress) -> Iterator[Scan]:
+    # fork starts in milliseconds; elsewhere it is not safe, and spawn is what there is.
+    context = multiprocessing.get_context("fork" if sys.platform == "linux" else "spawn")
+    with ProcessPoolExecutor(min(jobs, len(ranges)), mp_context=context) as pool:
+        futures = [pool.submit(scan_range, path, plan, piece) for piece in ranges]
+        for (_, end), future in zip(ranges, futures, strict=True):
+            yield future.result()
+            progress(end, ranges[-1][1])
+
+
+def no_progress(_done: int, _total: int) -> None:
+    """For when nobody watches."""
+
+
+def scan_range(path: Path, plan: Plan, piece: Range, *, progress: Progress = no_progress) -> Scan:
+    """The lines of one byte range; line numbers start at 1 within the range."""
+    start, end = piece
+    scanner = Scanner(plan)
+    with open_stream(path) as stream:
+        if start == 0 and stream.read(len(BOM)) == BOM:
+            start = len(BOM)
+        stream.seek(start)
+        scan_lines(stream, scanner, start=start, end=end, progress=progress)
+    return scanner.finish()
+
+
+def scan_lines(stream: BinaryIO, scanner: Scanner, *, start: int, end: int | None, progress: Progress) -> None:
+    """Feeds a stream of lines to a scanner; where the bytes cannot be read further, that is recorded."""
+    done, line = start, 1
+    try:
+        for chunk in read_chunks(stream, offset=start, end=end):
+            scanner.add_chunk(chunk)
+            done, line = chunk.offset + len(chunk.view), 1 + scanner.lines
+            progress(done, end or done)
+    except damage_errors() as error:
+        scanner.bad.append(BadRecord(line, done, f"the file cannot be read any further: {error}"))

@@ -1,0 +1,191 @@
+"""Reading one file: how it is laid out, what format it is in, what is already known of it, and the rest.
+
+A file that was read before is taken from the cache, and one that has grown since is read from where it grew.
+"""
+
+import contextlib
+import itertools
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from blade.errors import InputError
+from blade.rollouts import cache, formats
+from blade.rollouts.fields import learn
+from blade.rollouts.formats import Format
+from blade.rollouts.lines import CHUNK, Chunk, LayoutName, Record, layout_of, line_records, read_chunks, read_records, unwrapped
+from blade.rollouts.ranges import Progress, no_progress, scan_lines, scan_ranges, split_ranges
+from blade.rollouts.scan import BadRecord, Plan, Scan, Scanner, first_rows, join_scans, whole_rows
+from blade.rollouts.sources import compression, damage_errors, open_stream
+
+SAMPLE_RECORDS = 64
+WRAPPER_LIMIT = 1 << 30  # a wrapped list is read whole, so it must fit in memory
+
+
+class Reading(msgspec.Struct, frozen=True, kw_only=True):
+    """The options that change what a scan holds."""
+
+    format: str | None = None
+    """Name of the format, or `None` to detect it."""
+    output: str | None = None
+    """Path of the output, when the user says where it is."""
+    fields: tuple[str, ...] = ()
+    """Paths the user named; they are read whatever they look like."""
+    features: bool = True
+    """Whether trajectories are looked at."""
+
+
+class FileScan(msgspec.Struct, frozen=True, kw_only=True):
+    """A file's scan, and how it was read."""
+
+    path: Path
+    """The file."""
+    format: Format
+    """The format it is in."""
+    scan: Scan
+    """What it holds."""
+    cached: bool = False
+    """Whether nothing had to be read."""
+
+
+class Opening(msgspec.Struct, frozen=True, kw_only=True):
+    """What the first records of a file tell about it."""
+
+    layout: LayoutName
+    """How records are laid out."""
+    plan: Plan
+    """How they are read."""
+    seekable: bool
+    """Whether lines can be reached by their offset: a plain file of lines."""
+
+
+def scan_file(
+    path: Path, reading: Reading, *, jobs: int = 1, use_cache: bool = True, progress: Progress = no_progress
+) -> FileScan:
+    """Everything the table needs of one file."""
+    opening = open_file(path, reading)
+    identity = cache.identify(path)
+    place = cache.entry_path(path, msgspec.json.encode([reading, opening.layout, opening.plan.hash_inputs]))
+    old = cache.load(place) if use_cache else None
+    if old is not None and old.identity == identity:
+        return FileScan(path=path, format=opening.plan.format, scan=old.scan, cached=True)
+    if opening.seekable:
+        kept = known_part(old, path, identity)
+        scan = scan_plain(path, opening.plan, kept, end=identity.size, jobs=jobs, progress=progress)
+    else:
+        scan = scan_stream(path, opening, progress=progress)
+    if use_cache:
+        entry = cache.Entry(identity=identity, end=end_of_lines(path, scan, identity.size), scan=scan)
+        cache.save(place, entry)
+    return FileScan(path=path, format=opening.plan.format, scan=scan)
+
+
+def open_file(path: Path, reading: Reading) -> Opening:
+    """Layout, format and fields, from the first records."""
+    head = read_head(path)
+    layout = layout_of(head)
+    samples = list(whole_rows(itertools.islice(first_records(path, layout, head), SAMPLE_RECORDS)))
+    if len(samples) == 1 and is_wrapper(samples[0]) and path.stat().st_size <= WRAPPER_LIMIT:
+        layout = "wrapped"
+        samples = list(whole_rows(wrapped_records(path)[:SAMPLE_RECORDS]))
+    form = formats.named(reading.format, samples) if reading.format else formats.detect(samples)
+    if reading.output:
+        form = msgspec.structs.replace(form, output=reading.output, prompt=None)
+    plan = Plan(
+        learned=learn(samples),
+        format=form,
+        features=reading.features,
+        hash_inputs=form.input_field is not None and not has_indices(samples, form),
+        fields=reading.fields,
+    )
+    return Opening(layout=layout, plan=plan, seekable=layout == "lines" and compression(path) is None)
+
+
+def read_head(path: Path) -> bytes:
+    try:
+        with open_stream(path) as stream:
+            head = stream.read(CHUNK) or b""
+    except damage_errors() as error:
+        raise InputError(f"{path}: cannot be read: {error}.") from error
+    if not head.strip():
+        raise InputError(f"{path}: is empty; expected JSON records, one per line or in an array.")
+    return head
+
+
+def first_records(path: Path, layout: LayoutName, head: bytes) -> Iterator[Record]:
+    """The first records of a file: all whole lines of its head, or one if the first line is longer than that."""
+    cut = head.rfind(b"\n") + 1
+    if layout == "lines" and cut:
+        yield from line_records(Chunk(memoryview(head)[:cut], 0, 1))
+        return
+    with open_stream(path) as stream, contextlib.suppress(*damage_errors()):
+        if layout == "lines":
+            yield from line_records(next(read_chunks(stream)))
+        else:
+            yield from read_records(stream, layout)
+
+
+def is_wrapper(sample: Any) -> bool:
+    """Whether the only record of a file is an object around a list of records."""
+    if not isinstance(sample, dict) or formats.detect([sample]).name != "records":
+        return False
+    scored = any(name in sample for name in formats.FORMATS["records"].reward_fields)
+    return not scored and any(isinstance(v, list) and v and all(isinstance(r, dict) for r in v) for v in sample.values())
+
+
+def wrapped_records(path: Path) -> list[Record]:
+    with open_stream(path) as stream:
+        return unwrapped(b"".join(iter(lambda: stream.read(CHUNK), b"")))
+
+
+def has_indices(samples: list[Any], form: Format) -> bool:
+    """Whether every sampled row carries the format's own ids."""
+    if form.indices is None:
+        return False
+    rows = [sample for sample in samples if isinstance(sample, dict)]
+    return all(formats.value_at(row, path) is not None for row in rows for path in form.indices)
+
+
+def known_part(old: cache.Entry | None, path: Path, identity: cache.Identity) -> cache.Entry | None:
+    """The old entry, if the file is that same file with more lines at its end."""
+    if old is None or identity.size <= old.identity.size:
+        return None
+    return old if cache.identify(path, size=old.identity.size).digest == old.identity.digest else None
+
+
+def scan_plain(
+    path: Path, plan: Plan, kept: cache.Entry | None, *, end: int, jobs: int, progress: Progress
+) -> Scan:
+    """The rows of a plain file of lines; those that are known already are not read again."""
+    start = 0 if kept is None else kept.end
+    known = [] if kept is None else [first_rows(kept.scan, before=kept.end)]
+    ranges = split_ranges(path, start, end, jobs=jobs)
+    return join_scans(known + scan_ranges(path, plan, ranges, jobs=jobs, progress=progress))
+
+
+def end_of_lines(path: Path, scan: Scan, size: int) -> int:
+    """Where the last finished line ends; what follows it may still be being written."""
+    with path.open("rb") as file:
+        file.seek(max(0, size - 1))
+        if file.read(1) == b"\n":
+            return size
+    starts = [int(scan.offset[-1])] if len(scan) else []
+    starts += [bad.offset for bad in scan.bad[-1:]]
+    return max(starts, default=0)
+
+
+def scan_stream(path: Path, opening: Opening, *, progress: Progress) -> Scan:
+    """The rows of a file that can only be read from front to back."""
+    scanner = Scanner(opening.plan)
+    with open_stream(path) as stream:
+        if opening.layout == "lines":
+            scan_lines(stream, scanner, start=0, end=None, progress=progress)
+            return scanner.finish()
+        try:
+            records = iter(wrapped_records(path)) if opening.layout == "wrapped" else read_records(stream, opening.layout)
+            scanner.add_records(records)
+        except damage_errors() as error:
+            scanner.bad.append(BadRecord(1, 0, f"the file cannot be read any further: {error}"))
+    return scanner.finish()

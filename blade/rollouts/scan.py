@@ -1,0 +1,317 @@
+"""One pass over one file: every row becomes a line of a narrow table, every bad line a record.
+
+Chunks of lines are decoded together; only when a chunk refuses are its lines taken one by one. What a scan holds
+does not depend on how the rows are identified or scored later, so that it can be cached and used again.
+"""
+
+import contextlib
+import copy
+import hashlib
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from blade.rollouts.columns import MAX_TEXT, Column, ColumnBuilder, concat, join, unknown
+from blade.rollouts.conform import BadRow, decode_any, decode_row
+from blade.rollouts.features import BLANK, FACTS, NO_FACTS, Facts, Mark, facts_of, leading_prompt, marks_of, steps, text_of
+from blade.rollouts.fields import Layout, Leaf, RawItem, Tree, graft, is_kept, learn
+from blade.rollouts.formats import Format
+from blade.rollouts.lines import Chunk, Record, line_records, split_lines
+from blade.rollouts.patterns import candidate_rows, find_hits
+
+BATCH = 256
+MAX_SURPRISES = 32
+INPUT_HASH = "input_hash"
+FIRST_TOOL = "first_tool"
+FAILURE_SUFFIXES = frozenset({"failed", "timeout", "skipped", "killed", "incomplete"})
+
+
+class Plan(msgspec.Struct, frozen=True, kw_only=True):
+    """How a file is read; small enough to hand to another process."""
+
+    learned: Any
+    """The tree of fields that is known so far (a `Tree`)."""
+    format: Format
+    """Where prompt and output are."""
+    features: bool
+    """Whether trajectories are looked at."""
+    hash_inputs: bool
+    """Whether each row's prompt is hashed, for tasks without an id."""
+    fields: tuple[str, ...] = ()
+    """Paths the user asked for; they are read as scalars or lists whatever the sample shows."""
+
+    def tree(self, learned: Tree) -> Tree:
+        """What is decoded, given what is known."""
+        tree = self.format.tree(learned, features=self.features, hash_inputs=self.hash_inputs)
+        for path in self.fields:
+            if not is_kept(tree, path):
+                graft(tree, path, Leaf.SCALAR)
+        return tree
+
+
+class BadRecord(NamedTuple):
+    """A record that could not be used."""
+
+    line: int
+    offset: int
+    reason: str
+
+
+class Scan(msgspec.Struct, frozen=True, kw_only=True):
+    """What one file, or a piece of it, holds."""
+
+    line: npt.NDArray[np.int64]
+    """1-based line of each row."""
+    offset: npt.NDArray[np.int64]
+    """Byte offset of each row."""
+    length: npt.NDArray[np.int64]
+    """Bytes of each row."""
+    columns: dict[str, Column]
+    """Scalar fields by dotted path."""
+    facts: npt.NDArray[np.int32]
+    """One row per rollout, one column per name in `FACTS`; no columns when trajectories were not looked at."""
+    marks: npt.NDArray[np.int32]
+    """Rows of (row, code, item): texts that say something went wrong."""
+    bad: list[BadRecord]
+    """Records that could not be used."""
+    lines: int
+    """Line breaks seen."""
+
+    def __len__(self) -> int:
+        return len(self.line)
+
+
+class Scanner:
+    """Collects rows into columns."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self.learned: Tree = copy.deepcopy(plan.learned)
+        self.layout = Layout(plan.tree(self.learned))
+        self.surprises = 0
+        self.builders: dict[str, ColumnBuilder] = {}
+        self.places: list[npt.NDArray[np.int64]] = []
+        self.facts: list[npt.NDArray[np.int32]] = []
+        self.marks: list[Mark] = []
+        self.bad: list[BadRecord] = []
+        self.rows = 0
+        self.lines = 0
+
+    def add_chunk(self, chunk: Chunk) -> None:
+        """Reads whole lines, together when they are all good."""
+        lines = split_lines(chunk.view)
+        rows = self._decode(chunk, lines.starts)
+        if rows is None:
+            self.add_records(line_records(chunk))
+        elif rows:
+            places = np.stack([chunk.line + lines.numbers, chunk.offset + lines.starts, lines.lengths])
+            hits = candidate_rows(find_hits(chunk.view), lines.starts) if self.plan.features else {}
+            self._add(rows, places, hits)
+        self.lines += lines.breaks
+
+    def _decode(self, chunk: Chunk, starts: npt.NDArray[np.int64]) -> list[Any] | None:
+        """All rows of a chunk, or `None` when any line of it needs a closer look."""
+        try:
+            return decode_together(self.layout, chunk.view, starts)
+        except Surprise:
+            self._grow(chunk)
+        with contextlib.suppress(Surprise):
+            return decode_together(self.layout, chunk.view, starts)
+        return None
+
+    def _grow(self, chunk: Chunk) -> None:
+        """Learns the fields of a chunk that the layout refused. A file that never settles is read leniently."""
+        self.surprises += 1
+        learn(whole_rows(line_records(chunk)), self.learned)
+        self.layout = Layout(self.plan.tree(self.learned), strict=self.surprises < MAX_SURPRISES)
+
+    def add_records(self, records: Iterator[Record]) -> None:
+        """Reads records one at a time; a bad one is set aside."""
+        rows: list[Any] = []
+        places: list[tuple[int, int, int]] = []
+        hits: dict[int, set[int]] = {}
+        for record in records:
+            try:
+                row = decode_row(record.data, self.layout)
+            except BadRow as bad:
+                self.bad.append(BadRecord(record.line, record.offset, str(bad)))
+                continue
+            if self.plan.features and (found := find_hits(memoryview(record.data))):
+                hits[len(rows)] = {hit.code for hit in found}
+            rows.append(row)
+            places.append((record.line, record.offset, len(record.data)))
+            if len(rows) == BATCH:
+                self._add(rows, np.array(places, dtype=np.int64).T, hits)
+                rows, places, hits = [], [], {}
+        if rows:
+            self._add(rows, np.array(places, dtype=np.int64).T, hits)
+
+    def _add(self, rows: list[Any], places: npt.NDArray[np.int64], hits: dict[int, set[int]]) -> None:
+        self.places.append(places)
+        items: dict[str, list[Any]] = {}
+        for path, leaf, values in self.layout.columns(rows):
+            if leaf is Leaf.ITEMS:
+                items[path] = values
+                continue
+            self._column(path, short_texts(values) if leaf is Leaf.TEXT else values)
+            if leaf is Leaf.TEXT and self.plan.hash_inputs and path == self.plan.format.input_field:
+                self._column(INPUT_HASH, [raw_hash(value) for value in values])
+        if self.plan.hash_inputs and self.plan.format.prompt in items:
+            self._column(INPUT_HASH, [items_hash(v) for v in items[str(self.plan.format.prompt)]])
+        if self.plan.features:
+            self._features(items, hits, count=len(rows))
+        self.rows += len(rows)
+
+    def _column(self, path: str, values: list[Any]) -> None:
+        builder = self.builders.get(path)
+        if builder is None:
+            builder = self.builders[path] = ColumnBuilder()
+            if self.rows:
+                builder.add([None] * self.rows)
+        builder.add([failure_suffix(v) for v in values] if path == "response.id" else values)
+
+    def _features(self, items: dict[str, list[Any]], hits: dict[int, set[int]], *, count: int) -> None:
+        form = self.plan.format
+        outputs = items.get(form.output or "", [None] * count)
+        prompts = items.get(form.prompt or "") if form.prompt else None
+        found: list[Facts] = []
+        for index, output in enumerate(outputs):
+            if output is None and prompts is None:
+                found.append(NO_FACTS)
+                continue
+            facts, marks = self._row_features(output, None if prompts is None else prompts[index], hits.get(index), index)
+            found.append(facts)
+            self.marks.extend(marks)
+        self.facts.append(np.array([facts.values for facts in found], dtype=np.int32))
+        self._column(FIRST_TOOL, [facts.first_tool for facts in found])
+
+    def _row_features(self, output: Any, prompt: Any, codes: set[int] | None, index: int) -> tuple[Facts, list[Mark]]:
+        if self.plan.format.prompt is None:
+            split = leading_prompt(output)
+            prompt, output = (output[:split], output[split:]) if split else (None, output)
+        before, after = steps(prompt, prompt=True), steps(output, prompt=False)
+        marks = marks_of(after, codes, row=self.rows + index, first=len(before)) if codes else []
+        return facts_of(before, after), marks
+
+    def finish(self) -> Scan:
+        """Everything read so far."""
+        places = np.concatenate(self.places, axis=1) if self.places else np.empty((3, 0), dtype=np.int64)
+        columns = {path: builder.finish() for path, builder in self.builders.items()}
+        width = len(FACTS) if self.plan.features else 0
+        return Scan(
+            line=places[0],
+            offset=places[1],
+            length=places[2],
+            columns={path: column for path, column in columns.items() if column.known().any()},
+            facts=np.concatenate(self.facts) if self.facts else np.empty((self.rows, width), dtype=np.int32),
+            marks=np.array(self.marks, dtype=np.int32).reshape(-1, 3),
+            bad=self.bad,
+            lines=self.lines,
+        )
+
+
+class Surprise(Exception):
+    """A row holds a field or a shape the layout does not know."""
+
+
+def decode_together(layout: Layout, view: memoryview, starts: npt.NDArray[np.int64]) -> list[Any] | None:
+    """All rows of a chunk; `None` when it holds a bad line."""
+    if not len(starts):
+        return []
+    raw = np.frombuffer(view, dtype=np.uint8)
+    if not (raw[starts] == ord("{")).all() or not is_utf8(raw, view):
+        return None
+    try:
+        rows = layout.decoder.decode_lines(view)
+    except msgspec.ValidationError as error:
+        raise Surprise from error
+    except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError):
+        return None
+    return rows if len(rows) == len(starts) else None
+
+
+def whole_rows(records: Iterable[Record]) -> Iterator[Any]:
+    """Records decoded in full; bad ones are left out here, the scanner names them."""
+    for record in records:
+        with contextlib.suppress(BadRow):
+            yield decode_any(record.data)
+
+
+def is_utf8(raw: npt.NDArray[np.uint8], view: memoryview) -> bool:
+    # The decoder does not look inside the texts it skips, so this check is ours.
+    if raw.max() < 128:
+        return True
+    try:
+        str(view, "utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def short_texts(values: list[Any]) -> list[str | None]:
+    """Undecoded values as texts; blank or long ones are unknown to the table."""
+    return [None if v is None or bytes(v) in BLANK else text_of(v)[:MAX_TEXT] for v in values]
+
+
+def raw_hash(value: msgspec.Raw | None) -> str | None:
+    if value is None or bytes(value) in BLANK:
+        return None
+    return hashlib.blake2b(bytes(value), digest_size=6).hexdigest()
+
+
+def items_hash(items: list[RawItem] | str | None) -> str | None:
+    """A name for a prompt that depends on its words only."""
+    if not items:
+        return None
+    digest = hashlib.blake2b(digest_size=6)
+    for _, name, payload, _ in steps(items, prompt=True):
+        digest.update(f"\0{name or ''}\0".encode())
+        digest.update(text_of(payload).encode("utf-8", "replace"))
+    return digest.hexdigest()
+
+
+def failure_suffix(value: Any) -> str | None:
+    """How a synthetic failed row of an older Gym ends its id; other ids are of no use in a table."""
+    if not isinstance(value, str):
+        return None
+    ending = value.rpartition("-")[2]
+    return ending if ending in FAILURE_SUFFIXES else None
+
+
+def join_scans(scans: list[Scan]) -> Scan:
+    """Pieces of one file, in order, as one scan; line numbers of later pieces are moved."""
+    rows = np.cumsum([0, *(len(scan) for scan in scans)])
+    lines = np.cumsum([0, *(scan.lines for scan in scans)])
+    return Scan(
+        line=join([scan.line + lines[i] for i, scan in enumerate(scans)], np.int64),
+        offset=join([scan.offset for scan in scans], np.int64),
+        length=join([scan.length for scan in scans], np.int64),
+        columns=join_columns(scans),
+        facts=np.concatenate([scan.facts for scan in scans]),
+        marks=np.concatenate([scan.marks + np.array([rows[i], 0, 0], np.int32) for i, scan in enumerate(scans)]),
+        bad=[bad._replace(line=bad.line + int(lines[i])) for i, scan in enumerate(scans) for bad in scan.bad],
+        lines=int(lines[-1]),
+    )
+
+
+def join_columns(scans: list[Scan]) -> dict[str, Column]:
+    paths = dict.fromkeys(path for scan in scans for path in scan.columns)
+    return {path: concat([scan.columns.get(path) or unknown(len(scan)) for scan in scans]) for path in paths}
+
+
+def first_rows(scan: Scan, *, before: int) -> Scan:
+    """The part of a scan that stands before a byte offset."""
+    count = int(np.searchsorted(scan.offset, before))
+    return Scan(
+        line=scan.line[:count],
+        offset=scan.offset[:count],
+        length=scan.length[:count],
+        columns={path: column.take(np.arange(count)) for path, column in scan.columns.items()},
+        facts=scan.facts[:count],
+        marks=scan.marks[scan.marks[:, 0] < count],
+        bad=[bad for bad in scan.bad if bad.offset < before],
+        lines=scan.lines,
+    )
