@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 MAX_TEXT = 200
 MAX_LIST = 32
+FLUSH = 4096  # rows turned into arrays at a time
 EXACT = 2.0**53  # integers beyond it are not exact as floats, so they are kept as levels
 
 Kind = Literal["number", "flag", "text", "list", "mixed"]
@@ -78,9 +79,16 @@ class ColumnBuilder:
         self._parts: list[Column] = []
         self._codes: dict[Any, int] = {}
         self._levels: list[Any] = []
+        self._pending: list[Any] = []
 
     def add(self, values: list[Any]) -> None:
         """Appends the values of the next rows; `None` is unknown."""
+        self._pending.extend(values)
+        if len(self._pending) >= FLUSH:
+            self._flush()
+
+    def _flush(self) -> None:
+        values, self._pending = self._pending, []
         kinds = set(map(type, values))
         part = number_part(values, flag=bool in kinds and kinds <= FLAG) if kinds <= NUMERIC else None
         if part is None:
@@ -123,6 +131,7 @@ class ColumnBuilder:
 
     def finish(self) -> Column:
         """The whole column; a field that changes its type half-way becomes `mixed`."""
+        self._flush()
         kind = common_kind(self._parts)
         if kind in ("number", "flag"):
             return Column(kind=kind, values=join([part.values for part in self._parts], np.float64))

@@ -47,7 +47,8 @@ REFUSAL = re.compile(
 )
 """A final answer that declines the task; only its opening is looked at."""
 REFUSAL_WINDOW = 300
-
+REFUSAL_WORDS = ("sorry", "cannot", "can't", "can’t", "won't", "won’t", "will not", "unable", "not able")
+"""One of these is in every refusal; looking for them first spares most answers the expression."""
 
 
 class ChatFunction(msgspec.Struct):
@@ -96,7 +97,9 @@ def steps(items: list[RawItem] | str | None, *, prompt: bool) -> list[Step]:
         elif kind == "function_call_output":
             out.append((RESULT, item.name, item.output, item))
         elif kind == "reasoning":
-            out.append((REASONING, None, item.content if bytes(item.summary) in BLANK else item.summary, item))
+            out.append(
+                (REASONING, None, item.content if bytes(item.summary) in BLANK else item.summary, item)
+            )
         elif kind.endswith("_output"):
             out.append((RESULT, item.name, item.output, item))
         elif kind.endswith("_call"):
@@ -185,7 +188,9 @@ def facts_of(prompt: list[Step], output: list[Step]) -> Facts:
             if kind == MESSAGE:
                 answer = payload
         position += 1
-    ended_on_error = int(last_error >= 0 and last_error == last_result and not called_after(output, last_error - len(prompt)))
+    ended_on_error = int(
+        last_error >= 0 and last_error == last_result and not called_after(output, last_error - len(prompt))
+    )
     final = output[-1][0] if output else -1
     size, refused = answer_facts(answer)
     values = (
@@ -204,7 +209,13 @@ def answer_facts(answer: msgspec.Raw | None) -> tuple[int, int]:
     if answer is None or len(memoryview(answer)) <= 2:
         return 0, 0
     said = split_thinking(text_of(answer))[1].strip()
-    return len(said.encode()), int(REFUSAL.search(said[:REFUSAL_WINDOW]) is not None)
+    return len(said.encode("utf-8", "replace")), int(is_refusal(said))
+
+
+def is_refusal(said: str) -> bool:
+    """Whether an answer opens by declining the task."""
+    opening = said[:REFUSAL_WINDOW].lower()
+    return any(word in opening for word in REFUSAL_WORDS) and REFUSAL.search(opening) is not None
 
 
 def text_of(raw: Any) -> str:

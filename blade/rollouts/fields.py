@@ -7,6 +7,7 @@ up later, the tree grows and decoding goes on. Long texts and lists of objects a
 
 from collections.abc import Iterable, Iterator
 from enum import Enum
+from operator import attrgetter
 from typing import Any
 
 import msgspec
@@ -32,6 +33,8 @@ class Leaf(Enum):
     """Seen in several shapes: kept as a short text."""
     LONG = "long"
     """Texts too long for a table so far."""
+    PRESENT = "present"
+    """Only whether there is anything at all."""
     SKIP = "skip"
     """Nothing a table could hold."""
     ITEMS = "items"
@@ -39,7 +42,7 @@ class Leaf(Enum):
 
 
 Tree = dict[str, "Tree | Leaf"]
-KEPT = frozenset({Leaf.SCALAR, Leaf.LIST, Leaf.TEXT, Leaf.ITEMS})
+KEPT = frozenset({Leaf.SCALAR, Leaf.LIST, Leaf.TEXT, Leaf.PRESENT, Leaf.ITEMS})
 
 
 class RawItem(msgspec.Struct, gc=False):
@@ -80,7 +83,11 @@ def grow(tree: Tree, record: dict[str, Any], *, depth: int) -> None:
     """Adds to `tree` what one record shows."""
     for key, value in record.items():
         seen = tree.get(key)
-        if isinstance(value, dict) and depth < MAX_DEPTH and (seen in (None, Leaf.NULL) or isinstance(seen, dict)):
+        if (
+            isinstance(value, dict)
+            and depth < MAX_DEPTH
+            and (seen in (None, Leaf.NULL) or isinstance(seen, dict))
+        ):
             child = seen if isinstance(seen, dict) else {}
             grow(child, value, depth=depth + 1)
             tree[key] = child
@@ -108,7 +115,7 @@ def widened(seen: Leaf | None, new: Leaf) -> Leaf:
     if seen in (None, Leaf.NULL, new):
         return new
     assert seen is not None
-    if new is Leaf.NULL or seen in (Leaf.SKIP, Leaf.TEXT, Leaf.ITEMS):
+    if new is Leaf.NULL or seen in (Leaf.SKIP, Leaf.TEXT):
         return seen
     if {seen, new} == {Leaf.SCALAR, Leaf.LONG}:
         return Leaf.SCALAR
@@ -136,6 +143,16 @@ def graft(tree: Tree, path: str, leaf: Leaf) -> None:
             child = tree[name] = {}
         tree = child
     tree[last] = leaf
+
+
+def retype(tree: Tree, path: str, leaf: Leaf) -> None:
+    """Changes how a path is decoded, if the tree has it; one that was always null stays as it is."""
+    *parents, last = path.split(".")
+    node: Tree | Leaf | None = tree
+    for name in parents:
+        node = node.get(name) if isinstance(node, dict) else None
+    if isinstance(node, dict) and node.get(last, Leaf.NULL) is not Leaf.NULL:
+        node[last] = leaf
 
 
 def is_kept(tree: Tree, path: str) -> bool:
@@ -167,12 +184,23 @@ def walk(tree: Tree, rows: list[Any], *, prefix: str) -> Iterator[tuple[str, Lea
     for index, (name, node) in enumerate(tree.items()):
         if isinstance(node, Leaf) and node not in KEPT:
             continue
-        attribute = f"f{index}"
-        values = [None if row is None else getattr(row, attribute) for row in rows]
-        if isinstance(node, dict):
+        values = list(map(attrgetter(f"f{index}"), rows))
+        if isinstance(node, Leaf):
+            yield prefix + name, node, values
+        elif None not in values:
             yield from walk(node, values, prefix=f"{prefix}{name}.")
         else:
-            yield prefix + name, node, values
+            yield from walk_holes(node, values, prefix=f"{prefix}{name}.")
+
+
+def walk_holes(tree: Tree, rows: list[Any], *, prefix: str) -> Iterator[tuple[str, Leaf, list[Any]]]:
+    """`walk` over rows some of which lack this branch."""
+    filled = [index for index, row in enumerate(rows) if row is not None]
+    for path, leaf, values in walk(tree, [rows[index] for index in filled], prefix=prefix):
+        spread: list[Any] = [None] * len(rows)
+        for index, value in zip(filled, values, strict=True):
+            spread[index] = value
+        yield path, leaf, spread
 
 
 def build_struct(tree: Tree, *, strict: bool) -> type[msgspec.Struct]:

@@ -32,7 +32,6 @@ class Chunk(NamedTuple):
 
     view: memoryview
     offset: int
-    line: int
 
 
 def layout_of(head: bytes) -> LayoutName:
@@ -55,7 +54,7 @@ def is_json(data: bytes) -> bool:
     return True
 
 
-def read_chunks(stream: BinaryIO, *, offset: int = 0, line: int = 1, end: int | None = None) -> Iterator[Chunk]:
+def read_chunks(stream: BinaryIO, *, offset: int = 0, end: int | None = None) -> Iterator[Chunk]:
     """Chunks of whole lines from the stream's current place up to byte `end`. A chunk's memory is reused."""
     buffer = bytearray(CHUNK)
     used = 0
@@ -65,8 +64,7 @@ def read_chunks(stream: BinaryIO, *, offset: int = 0, line: int = 1, end: int | 
         used += count
         cut = buffer.rfind(b"\n", 0, used) + 1 if count else used
         if cut:
-            yield Chunk(memoryview(buffer)[:cut].toreadonly(), offset, line)
-            line += buffer.count(b"\n", 0, cut)
+            yield Chunk(memoryview(buffer)[:cut].toreadonly(), offset)
             offset += cut
             rest = bytes(memoryview(buffer)[cut:used])
             buffer[: len(rest)] = rest
@@ -105,11 +103,11 @@ def split_lines(view: memoryview) -> Lines:
     return Lines(starts[filled], lengths[filled], numbers, breaks)
 
 
-def line_records(chunk: Chunk) -> Iterator[Record]:
-    """The chunk's lines one at a time, for when they cannot be decoded together."""
+def line_records(chunk: Chunk, *, line: int) -> Iterator[Record]:
+    """The chunk's lines one at a time, for when they cannot be decoded together; `line` is the number of the first."""
     lines = split_lines(chunk.view)
     for start, length, number in zip(*(a.tolist() for a in lines[:3]), strict=True):
-        yield Record(bytes(chunk.view[start : start + length]), chunk.offset + start, chunk.line + number)
+        yield Record(bytes(chunk.view[start : start + length]), chunk.offset + start, line + number)
 
 
 # Everything up to the next bracket: scalars, commas, whole strings. Possessive, so that it never backtracks.
@@ -173,7 +171,9 @@ class Cutter:
             place += len(token) + 1
 
     def _record(self, begin: int, end: int) -> Record:
-        return Record(self.buffer[begin:end], self.offset + begin, self.line + self.buffer.count(b"\n", 0, begin))
+        return Record(
+            self.buffer[begin:end], self.offset + begin, self.line + self.buffer.count(b"\n", 0, begin)
+        )
 
     def _forget(self) -> None:
         """Drops what is done with, so that memory stays at one record."""

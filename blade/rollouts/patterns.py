@@ -15,7 +15,12 @@ import numpy.typing as npt
 TEXT_MARKS: dict[str, tuple[bytes, ...]] = {
     "rate_limit": (b"rate limit", b"ratelimiterror", b"too many requests"),
     "server_error": (b"internal server error", b"service unavailable", b"bad gateway", b"overloaded_error"),
-    "connection_error": (b"connection reset", b"connection refused", b"connection error", b"connection aborted"),
+    "connection_error": (
+        b"connection reset",
+        b"connection refused",
+        b"connection error",
+        b"connection aborted",
+    ),
     "timeout": (b"timed out", b"timeouterror", b"deadline exceeded", b"gateway timeout"),
     "out_of_memory": (b"out of memory", b"oomkilled", b"cannot allocate memory"),
     "sandbox_fault": (b"no space left on device", b"no such container", b"sandbox error", b"is not running"),

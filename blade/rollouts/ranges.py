@@ -61,7 +61,9 @@ def scan_ranges(path: Path, plan: Plan, ranges: list[Range], *, jobs: int, progr
     return [scan_range(path, plan, piece, progress=progress) for piece in ranges]
 
 
-def scan_in_processes(path: Path, plan: Plan, ranges: list[Range], *, jobs: int, progress: Progress) -> Iterator[Scan]:
+def scan_in_processes(
+    path: Path, plan: Plan, ranges: list[Range], *, jobs: int, progress: Progress
+) -> Iterator[Scan]:
     # fork starts in milliseconds; elsewhere it is not safe, and spawn is what there is.
     context = multiprocessing.get_context("fork" if sys.platform == "linux" else "spawn")
     with ProcessPoolExecutor(min(jobs, len(ranges)), mp_context=context) as pool:
@@ -87,7 +89,9 @@ def scan_range(path: Path, plan: Plan, piece: Range, *, progress: Progress = no_
     return scanner.finish()
 
 
-def scan_lines(stream: BinaryIO, scanner: Scanner, *, start: int, end: int | None, progress: Progress) -> None:
+def scan_lines(
+    stream: BinaryIO, scanner: Scanner, *, start: int, end: int | None, progress: Progress
+) -> None:
     """Feeds a stream of lines to a scanner; where the bytes cannot be read further, that is recorded."""
     done, line = start, 1
     try:

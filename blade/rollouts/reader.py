@@ -15,7 +15,17 @@ from blade.errors import InputError
 from blade.rollouts import cache, formats
 from blade.rollouts.fields import learn
 from blade.rollouts.formats import Format
-from blade.rollouts.lines import CHUNK, Chunk, LayoutName, Record, layout_of, line_records, read_chunks, read_records, unwrapped
+from blade.rollouts.lines import (
+    CHUNK,
+    Chunk,
+    LayoutName,
+    Record,
+    layout_of,
+    line_records,
+    read_chunks,
+    read_records,
+    unwrapped,
+)
 from blade.rollouts.ranges import Progress, no_progress, scan_lines, scan_ranges, split_ranges
 from blade.rollouts.scan import BadRecord, Plan, Scan, Scanner, first_rows, join_scans, whole_rows
 from blade.rollouts.sources import compression, damage_errors, open_stream
@@ -118,11 +128,11 @@ def first_records(path: Path, layout: LayoutName, head: bytes) -> Iterator[Recor
     """The first records of a file: all whole lines of its head, or one if the first line is longer than that."""
     cut = head.rfind(b"\n") + 1
     if layout == "lines" and cut:
-        yield from line_records(Chunk(memoryview(head)[:cut], 0, 1))
+        yield from line_records(Chunk(memoryview(head)[:cut], 0), line=1)
         return
     with open_stream(path) as stream, contextlib.suppress(*damage_errors()):
         if layout == "lines":
-            yield from line_records(next(read_chunks(stream)))
+            yield from line_records(next(read_chunks(stream)), line=1)
         else:
             yield from read_records(stream, layout)
 
@@ -132,7 +142,9 @@ def is_wrapper(sample: Any) -> bool:
     if not isinstance(sample, dict) or formats.detect([sample]).name != "records":
         return False
     scored = any(name in sample for name in formats.FORMATS["records"].reward_fields)
-    return not scored and any(isinstance(v, list) and v and all(isinstance(r, dict) for r in v) for v in sample.values())
+    return not scored and any(
+        isinstance(v, list) and v and all(isinstance(r, dict) for r in v) for v in sample.values()
+    )
 
 
 def wrapped_records(path: Path) -> list[Record]:
@@ -184,7 +196,11 @@ def scan_stream(path: Path, opening: Opening, *, progress: Progress) -> Scan:
             scan_lines(stream, scanner, start=0, end=None, progress=progress)
             return scanner.finish()
         try:
-            records = iter(wrapped_records(path)) if opening.layout == "wrapped" else read_records(stream, opening.layout)
+            records = (
+                iter(wrapped_records(path))
+                if opening.layout == "wrapped"
+                else read_records(stream, opening.layout)
+            )
             scanner.add_records(records)
         except damage_errors() as error:
             scanner.bad.append(BadRecord(1, 0, f"the file cannot be read any further: {error}"))

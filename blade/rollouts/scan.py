@@ -16,8 +16,19 @@ import numpy.typing as npt
 
 from blade.rollouts.columns import MAX_TEXT, Column, ColumnBuilder, concat, join, unknown
 from blade.rollouts.conform import BadRow, decode_any, decode_row
-from blade.rollouts.features import BLANK, FACTS, NO_FACTS, Facts, Mark, facts_of, leading_prompt, marks_of, steps, text_of
-from blade.rollouts.fields import Layout, Leaf, RawItem, Tree, graft, is_kept, learn
+from blade.rollouts.features import (
+    BLANK,
+    FACTS,
+    NO_FACTS,
+    Facts,
+    Mark,
+    facts_of,
+    leading_prompt,
+    marks_of,
+    steps,
+    text_of,
+)
+from blade.rollouts.fields import RAW, Layout, Leaf, RawItem, Tree, graft, is_kept, learn
 from blade.rollouts.formats import Format
 from blade.rollouts.lines import Chunk, Record, line_records, split_lines
 from blade.rollouts.patterns import candidate_rows, find_hits
@@ -105,9 +116,9 @@ class Scanner:
         lines = split_lines(chunk.view)
         rows = self._decode(chunk, lines.starts)
         if rows is None:
-            self.add_records(line_records(chunk))
+            self.add_records(line_records(chunk, line=1 + self.lines))
         elif rows:
-            places = np.stack([chunk.line + lines.numbers, chunk.offset + lines.starts, lines.lengths])
+            places = np.stack([1 + self.lines + lines.numbers, chunk.offset + lines.starts, lines.lengths])
             hits = candidate_rows(find_hits(chunk.view), lines.starts) if self.plan.features else {}
             self._add(rows, places, hits)
         self.lines += lines.breaks
@@ -125,7 +136,7 @@ class Scanner:
     def _grow(self, chunk: Chunk) -> None:
         """Learns the fields of a chunk that the layout refused. A file that never settles is read leniently."""
         self.surprises += 1
-        learn(whole_rows(line_records(chunk)), self.learned)
+        learn(whole_rows(line_records(chunk, line=1)), self.learned)
         self.layout = Layout(self.plan.tree(self.learned), strict=self.surprises < MAX_SURPRISES)
 
     def add_records(self, records: Iterator[Record]) -> None:
@@ -156,7 +167,7 @@ class Scanner:
             if leaf is Leaf.ITEMS:
                 items[path] = values
                 continue
-            self._column(path, short_texts(values) if leaf is Leaf.TEXT else values)
+            self._column(path, plain_values(values, leaf))
             if leaf is Leaf.TEXT and self.plan.hash_inputs and path == self.plan.format.input_field:
                 self._column(INPUT_HASH, [raw_hash(value) for value in values])
         if self.plan.hash_inputs and self.plan.format.prompt in items:
@@ -182,13 +193,17 @@ class Scanner:
             if output is None and prompts is None:
                 found.append(NO_FACTS)
                 continue
-            facts, marks = self._row_features(output, None if prompts is None else prompts[index], hits.get(index), index)
+            facts, marks = self._row_features(
+                output, None if prompts is None else prompts[index], hits.get(index), index
+            )
             found.append(facts)
             self.marks.extend(marks)
         self.facts.append(np.array([facts.values for facts in found], dtype=np.int32))
         self._column(FIRST_TOOL, [facts.first_tool for facts in found])
 
-    def _row_features(self, output: Any, prompt: Any, codes: set[int] | None, index: int) -> tuple[Facts, list[Mark]]:
+    def _row_features(
+        self, output: Any, prompt: Any, codes: set[int] | None, index: int
+    ) -> tuple[Facts, list[Mark]]:
         if self.plan.format.prompt is None:
             split = leading_prompt(output)
             prompt, output = (output[:split], output[split:]) if split else (None, output)
@@ -251,9 +266,13 @@ def is_utf8(raw: npt.NDArray[np.uint8], view: memoryview) -> bool:
     return True
 
 
-def short_texts(values: list[Any]) -> list[str | None]:
-    """Undecoded values as texts; blank or long ones are unknown to the table."""
-    return [None if v is None or bytes(v) in BLANK else text_of(v)[:MAX_TEXT] for v in values]
+def plain_values(values: list[Any], leaf: Leaf) -> list[Any]:
+    """Values as a column takes them; of undecoded ones the first words, or whether there is anything."""
+    if leaf is Leaf.PRESENT:
+        return [None if v is None else bytes(v) not in BLANK for v in values]
+    if leaf is Leaf.TEXT:
+        return [None if v is None or v is RAW or bytes(v) in BLANK else text_of(v)[:MAX_TEXT] for v in values]
+    return values
 
 
 def raw_hash(value: msgspec.Raw | None) -> str | None:
@@ -291,7 +310,9 @@ def join_scans(scans: list[Scan]) -> Scan:
         length=join([scan.length for scan in scans], np.int64),
         columns=join_columns(scans),
         facts=np.concatenate([scan.facts for scan in scans]),
-        marks=np.concatenate([scan.marks + np.array([rows[i], 0, 0], np.int32) for i, scan in enumerate(scans)]),
+        marks=np.concatenate(
+            [scan.marks + np.array([rows[i], 0, 0], np.int32) for i, scan in enumerate(scans)]
+        ),
         bad=[bad._replace(line=bad.line + int(lines[i])) for i, scan in enumerate(scans) for bad in scan.bad],
         lines=int(lines[-1]),
     )

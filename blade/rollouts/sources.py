@@ -46,7 +46,9 @@ def expand(text: str) -> list[Path]:
     if path.is_dir():
         files = [p for p in sorted(path.rglob("*")) if p.is_file() and looks_like_rollouts(p)]
         if not files:
-            raise InputError(f"{text}: no rollout files (*.jsonl, *.json, also .gz and .zst) in this directory.")
+            raise InputError(
+                f"{text}: no rollout files (*.jsonl, *.json, also .gz and .zst) in this directory."
+            )
         return files
     if path.exists():
         return [path]
@@ -114,7 +116,9 @@ def open_stream(path: Path) -> BinaryIO:
 def open_zstd(path: Path) -> BinaryIO:
     import zstandard
 
-    stream = zstandard.ZstdDecompressor().stream_reader(path.open("rb"), read_across_frames=True, closefd=True)
+    stream = zstandard.ZstdDecompressor().stream_reader(
+        path.open("rb"), read_across_frames=True, closefd=True
+    )
     return io.BufferedReader(stream)
 
 

@@ -55,7 +55,9 @@ def name_results(found: list[Step]) -> list[Step]:
     """Tool results with the name of the tool that was called, where ids tell."""
     names = {call_id(step): step[1] for step in found if step[0] == CALL and call_id(step) is not None}
     return [
-        (kind, name or names.get(call_id((kind, name, raw, origin))), raw, origin) if kind == RESULT else (kind, name, raw, origin)
+        (kind, name or names.get(call_id((kind, name, raw, origin))), raw, origin)
+        if kind == RESULT
+        else (kind, name, raw, origin)
         for kind, name, raw, origin in found
     ]
 

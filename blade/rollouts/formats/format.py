@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from blade.rollouts.fields import Leaf, Tree, graft
+from blade.rollouts.fields import Leaf, Tree, graft, retype
 
 
 class Format(msgspec.Struct, frozen=True, kw_only=True):
@@ -17,10 +17,12 @@ class Format(msgspec.Struct, frozen=True, kw_only=True):
     """Items given to the agent; `None` when the output holds the whole conversation."""
     output: str | None = None
     """Items the rollout produced."""
+    tools: str | None = None
+    """The tools that were offered; only whether there were any is kept."""
     texts: tuple[str, ...] = ()
-    """Paths whose value may be of any shape and is kept as a short text."""
+    """Paths whose value may be of any shape or length and is kept by its first words."""
     scalars: tuple[str, ...] = ()
-    """Paths that are read even if the sampled rows lack them."""
+    """Paths whose value must be a single number or text; a row where it is not is a bad row."""
     skip: frozenset[str] = frozenset()
     """Top-level names that hold nothing a table can use."""
     indices: tuple[str, str] | None = None
@@ -39,10 +41,13 @@ class Format(msgspec.Struct, frozen=True, kw_only=True):
         tree = copy.deepcopy(learned)
         for name in self.skip & tree.keys():
             tree[name] = Leaf.SKIP
-        for path in self.scalars:
-            graft(tree, path, Leaf.SCALAR)
-        for path in self.texts:
-            graft(tree, path, Leaf.TEXT)
+        for leaf, paths in (
+            (Leaf.SCALAR, self.scalars),
+            (Leaf.TEXT, self.texts),
+            (Leaf.PRESENT, (self.tools or "",)),
+        ):
+            for path in paths:
+                retype(tree, path, leaf)
         if hash_inputs and self.input_field not in (None, self.prompt):
             graft(tree, str(self.input_field), Leaf.TEXT)
         for path, wanted in ((self.prompt, features or hash_inputs), (self.output, features)):

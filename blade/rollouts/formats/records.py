@@ -20,7 +20,16 @@ FORMAT = Format(
     ),
 )  # fmt: skip
 
-OUTPUT_NAMES = ("messages", "trajectory", "traj", "output", "completion", "response", "generation", "prediction")
+OUTPUT_NAMES = (
+    "messages",
+    "trajectory",
+    "traj",
+    "output",
+    "completion",
+    "response",
+    "generation",
+    "prediction",
+)
 INPUT_NAMES = ("input", "prompt", "question", "problem", "instruction")
 
 
