@@ -1,0 +1,71 @@
+# Every target sets itself up in .venv, and does so again only when pyproject.toml changes.
+# uv is used when it is on PATH, otherwise venv and pip.
+#
+#   make test ARGS="-k intervals"       pass arguments on to pytest
+#   make demo PYTHON=python3.12         choose the Python that .venv is made from
+
+RECENT := import sys; sys.exit(sys.version_info < (3, 11))
+PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \
+	$$p -c '$(RECENT)' 2>/dev/null && echo $$p && break; done)
+ARGS ?=
+
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+.PHONY: help demo test check bench bench-coverage bench-reading clean
+
+help: ## show this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-15s %s\n", $$1, $$2}' Makefile
+
+demo: .venv/.run ## diagnose the shipped rollouts and say where the report is
+	.venv/bin/blade demo
+
+test: .venv/.dev ## run the tests (ARGS="..." goes to pytest)
+	.venv/bin/pytest -n 2 $(ARGS)
+
+check: .venv/.dev ## check formatting, lint and types
+	.venv/bin/ruff format --check .
+	.venv/bin/ruff check .
+	.venv/bin/mypy
+
+bench: bench-coverage bench-reading ## run both benchmarks below
+
+bench-coverage: .venv/.bench ## measure how often the intervals cover the truth
+	.venv/bin/python tests/bench/coverage.py
+
+bench-reading: .venv/.bench ## measure reading speed and memory
+	.venv/bin/python tests/bench/reading.py
+
+clean: ## remove caches and build output; .venv and reports stay
+	rm -rf build dist .bench .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	find blade tests -type d -name __pycache__ -prune -exec rm -rf {} +
+
+# `uv pip install --group` is younger than uv itself, so an old uv counts as none.
+HAS_UV = uv pip install --help 2>/dev/null | grep -q -e --group
+
+# Some distributions ship venv without ensurepip: there, the outer pip brings the inner one.
+.venv/bin/python:
+	@"$(PYTHON)" -c '$(RECENT)' 2>/dev/null || { \
+		echo "BLADE needs Python 3.11 or newer; found '$(PYTHON)'. Name one: make PYTHON=python3.12 ..." >&2; exit 1; }
+	@echo "Setting up .venv" >&2
+	@rm -rf .venv
+	@if $(HAS_UV); then uv venv --quiet --seed --python "$(PYTHON)" .venv; \
+	else "$(PYTHON)" -m venv .venv >/dev/null 2>&1 || { "$(PYTHON)" -m venv --clear --without-pip .venv && \
+		"$(PYTHON)" -m pip --quiet --python .venv/bin/python install pip; }; fi
+
+# Installs the package and the dependency groups given, then leaves its stamp.
+define install
+@echo "Installing blade $(1)" >&2
+@if $(HAS_UV); then uv pip install --quiet --python .venv/bin/python --editable . $(1); \
+else .venv/bin/python -m pip install --quiet --upgrade 'pip>=25.1' && \
+	.venv/bin/python -m pip install --quiet --editable . $(1); fi
+@touch .venv/.run $@
+endef
+
+.venv/.run: pyproject.toml | .venv/bin/python
+	$(call install,)
+
+.venv/.dev: pyproject.toml | .venv/bin/python
+	$(call install,--group dev)
+
+.venv/.bench: pyproject.toml | .venv/bin/python
+	$(call install,--group bench)
