@@ -6,6 +6,7 @@ The rule is checked on the source, not by importing: an import inside a function
 
 import ast
 import graphlib
+import itertools
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -122,6 +123,15 @@ def test_every_folder_of_the_package_is_a_room() -> None:
     folders = {path.parent.name for path in (ROOT / "blade").glob("*/*.py")}
 
     assert folders - set(ROOMS) == set()
+
+
+def test_the_drawing_for_readers_says_the_same_as_the_rule() -> None:
+    drawn = [line for line in (ROOT / "AGENTS.md").read_text(encoding="utf-8").splitlines() if "→" in line]
+    chains = [[name.strip() for name in chain.split("→")] for line in drawn for chain in line.split("↗") if chain]
+    arrows = [(left, right) for chain in chains for left, right in itertools.pairwise(chain)]
+
+    assert {name for chain in chains for name in chain} == set(ROOMS)
+    assert [(left, right) for left, right in arrows if left not in ROOMS[right]] == []
 
 
 def test_the_rule_itself_has_no_circle() -> None:
