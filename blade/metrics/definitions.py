@@ -13,9 +13,7 @@ PASS_AT_K: Final = (
 PASS_POW_K: Final = "unbiased chance that all of k rollouts succeed, C(c, k)/C(n, k), over tasks with n ≥ k"
 CONSISTENCY: Final = "share of tasks whose every rollout succeeds"
 COVERAGE: Final = "rollouts present / rollouts expected"
-RETRY_VALUE: Final = (
-    "pass@k − pass@1 over tasks with n ≥ k, at k = the most common number of rollouts per task"
-)
+RETRY_VALUE: Final = "pass@k − pass@1 over tasks with n ≥ k, at k = the most common number of rollouts per task"
 MEAN_REWARD: Final = "mean over tasks of the task's mean reward"
 UNCERTAINTY: Final = (
     "tasks are the sampling unit: SE = SD of task means / √tasks; "

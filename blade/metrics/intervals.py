@@ -1,14 +1,21 @@
-"""How sure a mean over tasks is: tasks, or clusters of tasks, are the sampling unit, never repeats."""
+"""How sure a mean over tasks is: tasks, or clusters of tasks, are the sampling unit, never repeats (Miller 2024).
+
+A mean rate gets the equal-tailed limits of Beta(x + ¾, m − x + ¾), where m is the number of independent yes/no
+observations with the same standard error (the effective size) and x = m · mean. Compared on the grid of
+`tests/bench/coverage.py`: normal and Student limits on task means fall to 78 % (as Bowyer 2025, arXiv 2503.01747,
+warns); Wilson 1927, Agresti–Coull, logit-t and Jeffreys on the effective size reach 82–98 %, with shrunken variances
+93–99 %. Prior ¾, between Jeffreys' ½ and the uniform 1, with a guard for a lone dissenter, stays inside 93–97 %.
+"""
 
 from typing import Final, NamedTuple
 
 import numpy as np
 from scipy import special
 
-from blade.metrics.values import Floats, Ints, Metric, unknown_metric
+from blade.metrics.values import Bools, Floats, Ints, Metric, unknown_metric
 
-PRIOR: Final = 0.5
-SHRINKAGE: Final = 2.0
+PRIOR: Final = 0.75
+TWO_SIDED: Final = 0.975
 
 
 class Limits(NamedTuple):
@@ -19,49 +26,66 @@ class Limits(NamedTuple):
 
 
 class Spread(NamedTuple):
-    """Standard error of a mean over tasks and the number of independent units behind it."""
+    """How far the mean of task values may be off, and how much it rests on."""
 
     se: float
+    """Standard error; nan when there are not two units."""
     units: float
+    """Independent units: tasks, or the effective number of clusters."""
+    dissenters: int
+    """Units that keep the result from being unanimous: those above 0 or those below 1, whichever are fewer."""
 
 
 def rate_interval(successes: Ints, trials: Ints) -> Limits:
     """95 % limits of one task's true success rate; nan where there is no trial."""
-    c, n = np.asarray(successes, dtype=np.float64), np.asarray(trials, dtype=np.float64)
-    return _beta_limits(np.divide(c, n, out=np.full(np.broadcast(c, n).shape, np.nan), where=n > 0), n)
+    # Thousands of tasks share a few distinct (successes, trials).
+    pairs, place = np.unique(np.stack([successes, trials]), axis=1, return_inverse=True)
+    c, n = pairs.astype(np.float64)
+    rate = np.divide(c, n, out=np.full(len(n), np.nan), where=n > 0)
+    low, high = _beta_limits(rate, n)
+    return Limits(low[place], high[place])
 
 
-def mean_rate_interval(mean: Floats | float, se: Floats | float, *, units: float, rollouts: float) -> Limits:
-    """95 % limits of a mean of task rates, given its standard error over `units` tasks or clusters."""
+def mean_rate_interval(
+    mean: Floats | float, se: Floats | float, *, units: float, rollouts: float, dissenters: Ints | int
+) -> Limits:
+    """95 % limits of a mean of task rates, given its standard error and what it rests on (see `Spread`).
+
+    The effective size lies between the number of units (repeats told nothing new) and of rollouts (repeats are as
+    good as new tasks). A single dissenter says nothing about how tasks differ, so then only units count.
+    """
     mean, se = np.asarray(mean, dtype=np.float64), np.asarray(se, dtype=np.float64)
-    most = mean * (1.0 - mean)
-    evidence = units * most
-    variance = (evidence * se**2 * units + SHRINKAGE * most) / (evidence + SHRINKAGE)
-    size = np.divide(
-        most, variance / units, out=np.full(mean.shape, units, dtype=np.float64), where=variance > 0
-    )
+    # Korn & Graubard 1998: the effective size is itself estimated, with units − 1 degrees of freedom.
+    student = special.stdtrit(units - 1.0, TWO_SIDED) / special.ndtri(TWO_SIDED)
+    is_informed = (np.asarray(dissenters) >= 2) & (se > 0.0)
+    size = np.full(mean.shape, float(units))
+    np.divide(mean * (1.0 - mean), (se * student) ** 2, out=size, where=is_informed)
     return _beta_limits(mean, np.clip(size, units, max(rollouts, units)))
 
 
 def mean_interval(mean: float, se: float, *, units: float) -> tuple[float, float]:
     """95 % limits of a mean of unbounded task values: Student's t on task means."""
-    reach = float(special.stdtrit(units - 1.0, 0.975)) * se
+    reach = float(special.stdtrit(units - 1.0, TWO_SIDED)) * se
     return mean - reach, mean + reach
 
 
 def spread_of_mean(values: Floats, cluster: Ints | None = None) -> Spread:
-    """Standard error of the mean of task values (clusters: Miller 2024, with G/(G − 1) for G clusters)."""
+    """Spread of the mean of task values; over clusters as in Miller 2024 (arXiv 2411.00640), times G/(G − 1)."""
     tasks = len(values)
     if cluster is None:
-        return Spread(float(values.std(ddof=1) / np.sqrt(tasks)), float(tasks))
+        se = float(values.std(ddof=1) / np.sqrt(tasks)) if tasks > 1 else float("nan")
+        return Spread(se, float(tasks), _count_dissenters(values > 0.0, values < 1.0))
     _, member, sizes = np.unique(cluster, return_inverse=True, return_counts=True)
     clusters = len(sizes)
-    if clusters < 2:
-        return Spread(float("nan"), 1.0)
     totals = np.bincount(member, weights=values - values.mean())
-    se = np.sqrt(clusters / (clusters - 1) * float(totals @ totals)) / tasks
+    se = float(np.sqrt(clusters / (clusters - 1) * (totals @ totals)) / tasks) if clusters > 1 else float("nan")
+    above, below = np.bincount(member, values > 0.0) > 0, np.bincount(member, values < 1.0) > 0
     # Kish's effective number of clusters: one huge cluster among small ones is worth little more than one.
-    return Spread(float(se), tasks**2 / float(sizes @ sizes))
+    return Spread(se, float(tasks**2 / (sizes @ sizes)), _count_dissenters(above, below))
+
+
+def _count_dissenters(above: Bools, below: Bools) -> int:
+    return int(min(np.count_nonzero(above), np.count_nonzero(below)))
 
 
 def mean_over_tasks(values: Floats, *, rollouts: int, definition: str, cluster: Ints | None = None) -> Metric:
@@ -78,36 +102,32 @@ def estimate_rate(
     if len(values) == 0:
         return unknown_metric(definition, short=short)
     mean = min(max(float(values.mean()), 0.0), 1.0)
-    spread = spread_of_mean(values, cluster) if len(values) > 1 else Spread(float("nan"), 1.0)
-    if np.isnan(spread.se):
-        return Metric(value=mean, n=len(values), definition=definition, short=short)
+    spread = spread_of_mean(values, cluster)
     return rate_metric(mean, spread, n=len(values), rollouts=rollouts, definition=definition, short=short)
 
 
-def rate_metric(
-    mean: float, spread: Spread, *, n: int, rollouts: int, definition: str, short: int = 0
-) -> Metric:
-    """Puts a mean rate and its spread together as a metric."""
-    low, high = mean_rate_interval(mean, spread.se, units=spread.units, rollouts=rollouts)
-    return Metric(
-        value=mean, n=n, se=spread.se, ci95=(float(low), float(high)), definition=definition, short=short
-    )
+def rate_metric(mean: float, spread: Spread, *, n: int, rollouts: int, definition: str, short: int = 0) -> Metric:
+    """Puts a mean rate and its spread together; one unit alone gives neither error nor interval."""
+    if np.isnan(spread.se):
+        return Metric(value=mean, n=n, definition=definition, short=short)
+    low, high = mean_rate_interval(mean, spread.se, units=spread.units, rollouts=rollouts, dissenters=spread.dissenters)
+    ci95 = float(low), float(high)
+    return Metric(value=mean, n=n, se=spread.se, ci95=ci95, definition=definition, short=short)
 
 
 def estimate_mean(values: Floats, *, definition: str, cluster: Ints | None = None) -> Metric:
     """Mean over tasks of unbounded values; no interval when one unit was seen or all values are the same."""
     if len(values) == 0:
         return unknown_metric(definition)
-    mean = float(values.mean())
-    spread = spread_of_mean(values, cluster) if len(values) > 1 else Spread(float("nan"), 1.0)
+    mean, spread = float(values.mean()), spread_of_mean(values, cluster)
     if np.isnan(spread.se):
         return Metric(value=mean, n=len(values), definition=definition)
-    interval = mean_interval(mean, spread.se, units=spread.units) if spread.se > 0 else None
-    return Metric(value=mean, n=len(values), se=spread.se, ci95=interval, definition=definition)
+    ci95 = mean_interval(mean, spread.se, units=spread.units) if spread.se > 0 else None
+    return Metric(value=mean, n=len(values), se=spread.se, ci95=ci95, definition=definition)
 
 
 def _beta_limits(rate: Floats, size: Floats) -> Limits:
     a, b = rate * size + PRIOR, (1.0 - rate) * size + PRIOR
-    low = np.where(rate <= 0.0, 0.0, special.betaincinv(a, b, 0.025))
-    high = np.where(rate >= 1.0, 1.0, special.betaincinv(a, b, 0.975))
+    low = np.where(rate <= 0.0, 0.0, special.betaincinv(a, b, 1.0 - TWO_SIDED))
+    high = np.where(rate >= 1.0, 1.0, special.betaincinv(a, b, TWO_SIDED))
     return Limits(np.asarray(low), np.asarray(high))

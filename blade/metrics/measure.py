@@ -102,12 +102,8 @@ def compute_metrics(outcomes: Outcomes, success: Totals) -> Metrics:
     return Metrics(
         pass_at_1=_mean_of(outcomes, success.mean, n, definition=definitions.PASS_AT_1),
         pass_at_1_micro=_pass_at_1_micro(outcomes, n, c),
-        pass_at_k={
-            str(k): _mean_of(outcomes, pass_at_k(n, c, k), n, definition=definitions.PASS_AT_K) for k in ks
-        },
-        pass_pow_k={
-            str(k): _mean_of(outcomes, pass_pow_k(n, c, k), n, definition=definitions.PASS_POW_K) for k in ks
-        },
+        pass_at_k={str(k): _mean_of(outcomes, pass_at_k(n, c, k), n, definition=definitions.PASS_AT_K) for k in ks},
+        pass_pow_k={str(k): _mean_of(outcomes, pass_pow_k(n, c, k), n, definition=definitions.PASS_POW_K) for k in ks},
         consistency=_consistency(outcomes, n, c),
         coverage=_coverage(outcomes),
         retry_value=_retry_value(outcomes, n, c),
@@ -136,14 +132,11 @@ def _pass_at_1_micro(outcomes: Outcomes, n: Ints, c: Ints) -> Metric:
     rollouts, used = int(n.sum()), n > 0
     if rollouts == 0:
         return unknown_metric(definitions.PASS_AT_1_MICRO)
-    rate = float(c.sum() / rollouts)
-    if used.sum() < 2:
-        return Metric(value=rate, n=rollouts, definition=definitions.PASS_AT_1_MICRO)
+    rate, cluster = float(c.sum() / rollouts), _cluster_of(outcomes, used)
     # A ratio of two task totals: its error is that of the mean residual c − rate·n (Cochran 1977, ch. 6).
     residuals = (c[used] - rate * n[used]) * (used.sum() / rollouts)
-    spread = spread_of_mean(residuals, _cluster_of(outcomes, used))
-    if np.isnan(spread.se):
-        return Metric(value=rate, n=rollouts, definition=definitions.PASS_AT_1_MICRO)
+    dissenters = spread_of_mean(c[used] / n[used], cluster).dissenters
+    spread = spread_of_mean(residuals, cluster)._replace(dissenters=dissenters)
     return rate_metric(rate, spread, n=rollouts, rollouts=rollouts, definition=definitions.PASS_AT_1_MICRO)
 
 

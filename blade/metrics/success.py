@@ -41,12 +41,8 @@ class SuccessRule(msgspec.Struct, frozen=True, kw_only=True):
         """Per row: 1.0 where the rule holds, 0.0 where it fails, nan where the field is unknown."""
         if isinstance(self.value, str):
             return self._apply_to_text(values)
-        numbers = (
-            np.array([_number(value) for value in values]) if not isinstance(values, np.ndarray) else values
-        )
-        return np.where(
-            np.isnan(numbers), np.nan, _holds(numbers.astype(np.float64), self.operator, float(self.value))
-        )
+        numbers = np.array([_number(value) for value in values]) if not isinstance(values, np.ndarray) else values
+        return np.where(np.isnan(numbers), np.nan, _holds(numbers.astype(np.float64), self.operator, float(self.value)))
 
     def _apply_to_text(self, values: Sequence[object] | Floats) -> Floats:
         wanted = 1.0 if self.operator == "==" else 0.0
@@ -89,9 +85,7 @@ def infer_success(rewards: Floats) -> Success:
     if known.size == 0:
         return Success(kind="unscored", rule=None, source="no rollout has a reward")
     if not is_binary(known).all():
-        return Success(
-            kind="continuous", rule=None, source="rewards other than 0 and 1, and no success rule given"
-        )
+        return Success(kind="continuous", rule=None, source="rewards other than 0 and 1, and no success rule given")
     return Success(kind="binary", rule=str(BINARY_RULE), source="every reward is 0 or 1")
 
 
