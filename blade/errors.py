@@ -28,6 +28,12 @@ class InputError(BladeError):
     exit_code: ClassVar[int] = 3
 
 
+class ProblemsFound(BladeError):
+    """The input was read, and what the user asked to be guarded against was found in it."""
+
+    exit_code: ClassVar[int] = 1
+
+
 class Problem(msgspec.Struct, frozen=True, kw_only=True):
     """One thing found wrong by a check."""
 

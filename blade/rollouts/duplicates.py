@@ -1,0 +1,125 @@
+"""Rows that claim the same attempt at the same task.
+
+Identical rows are one rollout written twice: counted once. Conflicting rows are two verdicts on one attempt: they
+are kept apart and reported, and which of them is scored is the user's choice. Nothing is dropped silently.
+"""
+
+import hashlib
+from collections.abc import Callable, Iterable
+from typing import Literal
+
+import msgspec
+import numpy as np
+
+from blade.errors import ProblemsFound
+from blade.rollouts.conform import BadRow, decode_any
+from blade.rollouts.identity import Keys
+from blade.rollouts.rows import Ints, Rows
+from blade.rollouts.values import Source, citation
+
+Policy = Literal["first", "last", "all", "error"]
+ReadRows = Callable[[Iterable[int]], Iterable[tuple[int, bytes]]]
+"""Reads the bytes of some rows, in whatever order is cheapest."""
+
+
+class Duplicate(msgspec.Struct, frozen=True, kw_only=True):
+    """Several rows with one key."""
+
+    rollout: str
+    """The key, as a citation."""
+    kind: Literal["identical", "conflicting"]
+    """Whether the rows say the same."""
+    rows: list[Source]
+    """Where they stand; the one that is scored first."""
+
+
+class Resolution(msgspec.Struct, frozen=True, kw_only=True, eq=False):
+    """Which rows count."""
+
+    kept: Ints
+    """Rows that are scored, in file order."""
+    repeat: Ints
+    """Per row of the input: its attempt, renumbered where `all` keeps several."""
+    duplicates: list[Duplicate]
+    """What was found."""
+    surplus: int
+    """Rows that are not scored."""
+
+
+def resolve(rows: Rows, keys: Keys, files: list[str], *, policy: Policy, read: ReadRows) -> Resolution:
+    """Applies a policy to rows that share a key; rows without a key are not kept."""
+    keep = keys.task >= 0
+    repeat = keys.repeat.copy()
+    found: list[Duplicate] = []
+    groups = same_keys(keys)
+    digests = {row: digest(data) for row, data in read(row for group in groups for row in group)}
+    for group in groups:
+        distinct = distinct_rows(group, digests)
+        chosen = choose(distinct, policy)
+        keep[np.setdiff1d(group, chosen)] = False
+        key = citation(keys.tasks[int(keys.task[group[0]])], int(keys.repeat[group[0]]))
+        if len(distinct) > 1 and policy == "error":
+            raise ProblemsFound(
+                f"{key}: {len(distinct)} rows with this key disagree; choose --duplicates first, last or all."
+            )
+        renumber(repeat, keys, chosen)
+        ordered = [*chosen, *(row for row in group if row not in chosen)]
+        kind: Literal["identical", "conflicting"] = "conflicting" if len(distinct) > 1 else "identical"
+        found.append(Duplicate(rollout=key, kind=kind, rows=[source_of(rows, r, files) for r in ordered]))
+    kept = np.flatnonzero(keep)
+    return Resolution(kept=kept, repeat=repeat, duplicates=found, surplus=int((keys.task >= 0).sum() - len(kept)))
+
+
+def same_keys(keys: Keys) -> list[list[int]]:
+    """Groups of rows that share task and repeat, each in file order."""
+    order = np.lexsort((np.arange(len(keys.task)), keys.repeat, keys.task))
+    task, repeat = keys.task[order], keys.repeat[order]
+    same = (task[1:] == task[:-1]) & (repeat[1:] == repeat[:-1]) & (task[1:] >= 0)
+    groups: list[list[int]] = []
+    for index in np.flatnonzero(same).tolist():
+        first, second = int(order[index]), int(order[index + 1])
+        if groups and groups[-1][-1] == first:
+            groups[-1].append(second)
+        else:
+            groups.append([first, second])
+    return groups
+
+
+def distinct_rows(group: list[int], digests: dict[int, bytes]) -> list[int]:
+    """One row for each different content, in file order."""
+    seen: dict[bytes, int] = {}
+    for row in group:
+        seen.setdefault(digests[row], row)
+    return list(seen.values())
+
+
+def digest(data: bytes) -> bytes:
+    """A hash of what a row says, whatever its key order and white space."""
+    try:
+        data = msgspec.json.encode(decode_any(data), order="deterministic")
+    except (BadRow, RecursionError, ValueError):
+        pass
+    return hashlib.blake2b(data, digest_size=16).digest()
+
+
+def choose(distinct: list[int], policy: Policy) -> list[int]:
+    if policy == "all":
+        return distinct
+    return [distinct[-1] if policy == "last" else distinct[0]]
+
+
+def renumber(repeat: Ints, keys: Keys, chosen: list[int]) -> None:
+    """Gives all but the first of several kept rows an attempt number nobody has."""
+    for row in chosen[1:]:
+        taken = repeat[keys.task == keys.task[row]]
+        repeat[row] = int(taken.max()) + 1
+
+
+def source_of(rows: Rows, row: int, files: list[str]) -> Source:
+    """Where a row stands."""
+    return Source(
+        file=files[int(rows.file[row])],
+        line=int(rows.line[row]),
+        offset=int(rows.offset[row]),
+        length=int(rows.length[row]),
+    )

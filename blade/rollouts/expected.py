@@ -1,0 +1,61 @@
+"""How many rollouts there should be: what is missing shows only as absence, so somebody must say what was expected.
+
+The materialized inputs are the authority; else the user's own number; else the largest repeat count seen, times the
+tasks.
+"""
+
+import msgspec
+import numpy as np
+
+from blade.rollouts.identity import Identity, Keys, assign_keys, natural_key
+from blade.rollouts.rows import Ints, Rows, pool
+from blade.rollouts.table import ExpectedFrom, InputFile
+
+
+class Expected(msgspec.Struct, frozen=True, kw_only=True, eq=False):
+    """Tasks and rollouts a run should have."""
+
+    tasks: list[str]
+    """Task keys in natural order, those without a rollout included."""
+    counts: Ints
+    """Per task: rollouts expected."""
+    source: ExpectedFrom
+    """What this rests on."""
+    inputs: Rows | None = None
+    """The materialized inputs."""
+    places: dict[tuple[str, int], int] = {}
+    """Row of the inputs for each key."""
+    notes: list[str] = []
+    """What did not fit."""
+
+
+def expect(keys: Keys, identity: Identity, files: list[InputFile], *, repeats: int | None) -> Expected:
+    """What a run with these keys should have had."""
+    inputs = [file.sidecars.inputs.scan for file in files if file.sidecars.inputs is not None]
+    if inputs and identity.scheme == "indices" and repeats is None:
+        return from_inputs(keys, identity, pool(inputs))
+    seen = np.bincount(keys.task, minlength=len(keys.tasks))
+    used = [keys.tasks[index] for index in np.flatnonzero(seen).tolist()]
+    most = int(seen.max(initial=0)) if repeats is None else repeats
+    source: ExpectedFrom = "largest repeat count seen" if repeats is None else "flag"
+    return Expected(tasks=used, counts=np.full(len(used), most, dtype=np.int64), source=source)
+
+
+def from_inputs(keys: Keys, identity: Identity, inputs: Rows) -> Expected:
+    asked = assign_keys(inputs, identity)
+    pairs = zip(asked.task.tolist(), asked.repeat.tolist(), strict=True)
+    places = {(asked.tasks[task], repeat): row for row, (task, repeat) in enumerate(pairs) if task >= 0}
+    given = [(keys.tasks[t], r) for t, r in zip(keys.task.tolist(), keys.repeat.tolist(), strict=True)]
+    strangers = sum(key not in places for key in given)
+    notes = [f"{strangers} rollouts are not among the materialized inputs"] if strangers else []
+    tasks = sorted({task for task, _ in [*places, *given]}, key=natural_key)
+    position = {task: index for index, task in enumerate(tasks)}
+    counts = np.bincount([position[task] for task, _ in places], minlength=len(tasks))
+    return Expected(
+        tasks=tasks,
+        counts=counts.astype(np.int64),
+        source="materialized inputs",
+        inputs=inputs,
+        places=places,
+        notes=notes,
+    )

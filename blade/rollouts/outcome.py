@@ -1,0 +1,107 @@
+"""What a row says about how its rollout went, in the words of its own format: status, tokens, time, score.
+
+Zero tokens in and out is how some agents write "not counted", so it is unknown here. A null status is normal and
+means nothing.
+"""
+
+import numpy as np
+import numpy.typing as npt
+
+from blade.errors import UsageError
+from blade.rollouts.columns import Column, concat, from_values
+from blade.rollouts.formats import Format
+from blade.rollouts.identity import require_field
+from blade.rollouts.rows import Rows
+from blade.rollouts.table import COMPLETED, FAILED, TRUNCATED, Floats
+
+MODEL_FIELDS = ("response.model", "model", "model_name", "model_id")
+AGENT_FIELDS = ("agent_ref.name", "agent", "agent_name", "harness")
+INPUT_TOKENS = (
+    "response.usage.input_tokens",
+    "response.usage.prompt_tokens",
+    "usage.input_tokens",
+    "usage.prompt_tokens",
+)
+OUTPUT_TOKENS = (
+    "response.usage.output_tokens",
+    "response.usage.completion_tokens",
+    "usage.output_tokens",
+    "usage.completion_tokens",
+)
+SECONDS_FIELDS = ("agent_run_time", "total_run_time", "result.duration", "duration_s", "duration", "seconds", "latency")
+FAILURE_FIELDS = ("_ng_failure_class", "response.id")
+"""`response.id` holds only the endings by which older runners marked rows that failed."""
+
+
+def choose_reward(rows: Rows, form: Format, wanted: str | None) -> str | None:
+    """The field that holds the score; `None` when rows have none."""
+    if wanted is not None:
+        require_field(rows, wanted)
+        return wanted
+    found = next((path for path in form.reward_fields if path in rows.columns), None)
+    if found is None and form.name == "records":
+        fields = ", ".join(list(rows.columns)[:8])
+        raise UsageError(f"no score found in these records; name it with --reward-field (fields there are: {fields}).")
+    return found
+
+
+def not_a_number(column: Column) -> npt.NDArray[np.bool_]:
+    """Per row: there is a score, and it is no number."""
+    return column.known() & np.isnan(column.numbers())
+
+
+def tokens(rows: Rows) -> tuple[Floats, Floats]:
+    """Per row: tokens in and tokens out; both unknown where both are zero."""
+    given, made = rows.numbers(*INPUT_TOKENS), rows.numbers(*OUTPUT_TOKENS)
+    nothing = (np.nan_to_num(given) == 0) & (np.nan_to_num(made) == 0)
+    return np.where(nothing, np.nan, given), np.where(nothing, np.nan, made)
+
+
+def seconds(rows: Rows) -> Floats:
+    """Per row: wall time by the row's own clock, else from when the response was made and finished."""
+    own = rows.numbers(*SECONDS_FIELDS)
+    spent = rows.numbers("response.completed_at") - rows.numbers("response.created_at")
+    return np.where(np.isnan(own) & (spent >= 0), spent, own)
+
+
+def failure_classes(rows: Rows) -> Column:
+    """Per row: the class of a failed rollout."""
+    first, second = (rows.column(path) for path in FAILURE_FIELDS)
+    if not second.known().any():
+        return first
+    values = [first.at(row) or second.at(row) for row in range(len(rows))]
+    return from_values(values)
+
+
+def statuses(rows: Rows, failure: Column, *, failed_file: npt.NDArray[np.bool_]) -> npt.NDArray[np.int8]:
+    """Per row: completed, truncated or failed."""
+    status = np.full(len(rows), COMPLETED, dtype=np.int8)
+    word = rows.column("response.status")
+    cut = rows.column("response.incomplete_details.reason").known() | equals(word, "incomplete")
+    status[cut] = TRUNCATED
+    broken = failure.known() | rows.column("response.error").known() | equals(word, "failed", "cancelled")
+    status[broken | failed_file] = FAILED
+    return status
+
+
+def equals(column: Column, *words: str) -> npt.NDArray[np.bool_]:
+    """Per row: the field is one of these texts."""
+    coded = column.coded()
+    table = np.asarray([*(level in words for level in coded.levels), False], dtype=bool)
+    return np.asarray(table[coded.values])
+
+
+def take_or_unknown(column: Column, places: npt.NDArray[np.int64]) -> Column:
+    """Values at some places; -1 is unknown."""
+    taken = column.take(np.maximum(places, 0))
+    if taken.kind in ("number", "flag"):
+        return Column(kind=taken.kind, values=np.where(places < 0, np.nan, taken.values))
+    return Column(kind=taken.kind, values=np.where(places < 0, -1, taken.values).astype(np.int32), levels=taken.levels)
+
+
+def known_or(first: Column, second: Column) -> Column:
+    """`first` where it is known, else `second`."""
+    both = concat([first, second])
+    count = len(first.values)
+    places = np.where(first.known(), np.arange(count), np.arange(count) + count)
+    return both.take(places)

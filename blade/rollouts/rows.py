@@ -1,0 +1,108 @@
+"""Rows of one or more scanned files, pooled, before anybody has said which task each belongs to."""
+
+from collections.abc import Sequence
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from blade.rollouts.columns import Column, concat, unknown
+from blade.rollouts.features import FACTS
+from blade.rollouts.scan import Scan
+from blade.rollouts.values import BadLine
+
+Ints = npt.NDArray[np.int64]
+
+
+class Rows(msgspec.Struct, frozen=True, kw_only=True, eq=False):
+    """Columns over the rows of several files."""
+
+    file: Ints
+    """Per row: index of its file."""
+    line: Ints
+    """Per row: 1-based line."""
+    offset: Ints
+    """Per row: byte offset."""
+    length: Ints
+    """Per row: bytes."""
+    columns: dict[str, Column]
+    """Scalar fields by dotted path."""
+    facts: npt.NDArray[np.int32]
+    """Per row: one value per name in `FACTS`; without columns when trajectories were not looked at."""
+    marks: npt.NDArray[np.int32]
+    """(row, code, item) of texts that say something went wrong."""
+
+    def __len__(self) -> int:
+        return len(self.file)
+
+    def take(self, chosen: Ints) -> "Rows":
+        """Some of the rows, in the order given."""
+        position = np.full(len(self), -1, dtype=np.int64)
+        position[chosen] = np.arange(len(chosen))
+        marks = self.marks[position[self.marks[:, 0]] >= 0].copy()
+        marks[:, 0] = position[marks[:, 0]]
+        columns = {path: column.take(chosen) for path, column in self.columns.items()}
+        return Rows(
+            file=self.file[chosen],
+            line=self.line[chosen],
+            offset=self.offset[chosen],
+            length=self.length[chosen],
+            columns={path: column for path, column in columns.items() if column.known().any()},
+            facts=self.facts[chosen],
+            marks=marks,
+        )
+
+    def numbers(self, *paths: str) -> npt.NDArray[np.float64]:
+        """Per row: the first known number among some fields; nan where none is."""
+        values = np.full(len(self), np.nan)
+        for path in paths:
+            if path in self.columns:
+                values = np.where(np.isnan(values), self.columns[path].numbers(), values)
+        return values
+
+    def column(self, *paths: str) -> Column:
+        """The first of some fields that exists."""
+        return next((self.columns[path] for path in paths if path in self.columns), unknown(len(self)))
+
+    def fact(self, name: str) -> npt.NDArray[np.int32]:
+        """Per row: one fact about the trajectory; -1 when trajectories were not looked at."""
+        if not self.facts.shape[1]:
+            return np.full(len(self), -1, dtype=np.int32)
+        return self.facts[:, FACTS.index(name)]
+
+
+def pool(scans: Sequence[Scan]) -> Rows:
+    """The rows of several files, file after file."""
+    begins = np.cumsum([0, *(len(scan) for scan in scans)])
+    paths = dict.fromkeys(path for scan in scans for path in scan.columns)
+    return Rows(
+        file=np.repeat(np.arange(len(scans)), [len(scan) for scan in scans]),
+        line=np.concatenate([scan.line for scan in scans]),
+        offset=np.concatenate([scan.offset for scan in scans]),
+        length=np.concatenate([scan.length for scan in scans]),
+        columns={p: concat([scan.columns.get(p) or unknown(len(scan)) for scan in scans]) for p in paths},
+        facts=np.concatenate([scan.facts for scan in scans]),
+        marks=np.concatenate([scan.marks + np.array([begins[i], 0, 0], np.int32) for i, scan in enumerate(scans)]),
+    )
+
+
+def append(rows: Rows, more: Rows, *, file: int) -> Rows:
+    """Rows followed by those of one further file, which gets the index `file`."""
+    paths = dict.fromkeys([*rows.columns, *more.columns])
+    both = (rows, more)
+    shift = np.array([len(rows), 0, 0], np.int32)
+    return Rows(
+        file=np.concatenate([rows.file, np.full(len(more), file)]),
+        line=np.concatenate([part.line for part in both]),
+        offset=np.concatenate([part.offset for part in both]),
+        length=np.concatenate([part.length for part in both]),
+        columns={p: concat([part.columns.get(p) or unknown(len(part)) for part in both]) for p in paths},
+        facts=np.concatenate([part.facts for part in both]),
+        marks=np.concatenate([rows.marks, more.marks + shift]),
+    )
+
+
+def bad_line(rows: Rows, row: int, files: Sequence[str], reason: str) -> BadLine:
+    """A row that was read but cannot be used."""
+    place = {"line": int(rows.line[row]), "offset": int(rows.offset[row])}
+    return BadLine(file=files[int(rows.file[row])], reason=reason, **place)

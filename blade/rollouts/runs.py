@@ -1,0 +1,218 @@
+"""From the user's arguments to runs: find, scan, group, identify, resolve duplicates, join sidecars."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+
+import msgspec
+import numpy as np
+
+from blade.errors import InputError, UsageError
+from blade.rollouts import outcome
+from blade.rollouts.columns import Column
+from blade.rollouts.duplicates import resolve
+from blade.rollouts.expected import Expected, expect
+from blade.rollouts.fetch import fetch
+from blade.rollouts.grouping import Draft, ReadOptions, draft_runs
+from blade.rollouts.identity import Keys, assign_keys, choose_identity, join_keys, unkeyed_reason
+from blade.rollouts.reader import FileScan, scan_file
+from blade.rollouts.rows import Ints, Rows, append, bad_line, pool
+from blade.rollouts.sidecars import Sidecars, find_sidecars
+from blade.rollouts.sources import find_inputs
+from blade.rollouts.table import InputFile, RolloutTable, Run
+from blade.rollouts.values import BadLine
+
+FileProgress = Callable[[Path, int, int], None]
+"""Called with the file that is being read, bytes done and bytes in all."""
+
+
+def read_runs(inputs: Sequence[str], options: ReadOptions, *, progress: FileProgress | None = None) -> list[Run]:
+    """Every run in the inputs.
+
+    Raises:
+        InputError: an input is missing, empty or unreadable, or none holds a single rollout.
+        UsageError: a field the user named does not exist.
+    """
+    scans, skipped = scan_all(find_inputs(inputs), options, progress)
+    runs: list[Run] = []
+    for draft in draft_runs(scans, options):
+        try:
+            runs.append(RunBuilder(draft, options).build())
+        except UsageError as error:
+            if len(scans) == 1 or options.group_by:
+                raise
+            skipped.append(f"{draft.name}: {error}")
+    if not runs:
+        raise InputError(skipped[0])
+    if skipped:
+        notes = [f"skipped {text}" for text in skipped]
+        runs = [msgspec.structs.replace(run, notes=run.notes + notes) for run in runs]
+    return runs
+
+
+def scan_all(
+    paths: list[Path], options: ReadOptions, progress: FileProgress | None
+) -> tuple[list[FileScan], list[str]]:
+    """The files that hold rows; why the others do not. With a single file that reason is an error."""
+    scans: list[FileScan] = []
+    skipped: list[str] = []
+    for path in paths:
+        try:
+            scans.append(scan_one(path, options, progress))
+        except InputError as error:
+            if len(paths) == 1:
+                raise
+            skipped.append(str(error))
+    if not scans:
+        raise InputError(skipped[0])
+    return scans, skipped
+
+
+def scan_one(path: Path, options: ReadOptions, progress: FileProgress | None) -> FileScan:
+    def report(done: int, total: int) -> None:
+        if progress is not None:
+            progress(path, done, total)
+
+    found = scan_file(path, options.reading(), jobs=options.jobs, use_cache=options.use_cache, progress=report)
+    if not len(found.scan):
+        bad = found.scan.bad[0]
+        many = f"all {len(found.scan.bad)} lines are bad" if len(found.scan.bad) > 1 else "its only line is bad"
+        raise InputError(f"{path}: no rollouts in it: {many}; line {bad.line} {bad.reason}.")
+    return found
+
+
+class RunBuilder:
+    """The steps from rows to a run, in order; each adds to what the next needs."""
+
+    def __init__(self, draft: Draft, options: ReadOptions) -> None:
+        self.options = options
+        self.draft = draft
+        form = draft.files[0].format
+        self.files = [self._input_file(found) for found in draft.files]
+        self.identity = choose_identity(
+            draft.rows, form, task_field=options.task_field, repeat_field=options.repeat_field
+        )
+        self.reward_field = outcome.choose_reward(draft.rows, form, options.reward_field)
+        self.bad = [
+            BadLine(file=str(found.path), line=bad.line, offset=bad.offset, reason=bad.reason)
+            for found in draft.files
+            for bad in found.scan.bad
+        ]
+
+    def build(self) -> Run:
+        """The run."""
+        rows, keys = self._usable(self.draft.rows)
+        policy = self.options.duplicates
+        resolution = resolve(rows, keys, self._paths(), policy=policy, read=lambda chosen: self._fetch(rows, chosen))
+        kept = resolution.kept
+        keys = Keys(tasks=keys.tasks, task=keys.task[kept], repeat=resolution.repeat[kept])
+        rows, keys, recovered = self._with_failures(rows.take(kept), keys)
+        wanted = expect(keys, self.identity, self.files, repeats=self.options.expected_repeats)
+        return Run(
+            name=self.draft.name,
+            files=self.files,
+            table=self._table(rows, keys, wanted),
+            identity=self.identity,
+            reward_field=self.reward_field,
+            bad=sorted(self.bad, key=lambda bad: (bad.file, bad.offset)),
+            duplicates=resolution.duplicates,
+            surplus=resolution.surplus,
+            recovered=recovered,
+            expected_from=wanted.source,
+            notes=wanted.notes,
+        )
+
+    def _input_file(self, found: FileScan) -> InputFile:
+        beside = Sidecars()
+        if found.format.name == "gym" and not self.draft.grouped:
+            beside = find_sidecars(found.path, features=self.options.features, use_cache=self.options.use_cache)
+        size, rows = found.path.stat().st_size, len(found.scan)
+        return InputFile(path=found.path, format=found.format, size=size, rows=rows, sidecars=beside)
+
+    def _paths(self) -> list[str]:
+        return [str(file.path) for file in self.files]
+
+    def _fetch(self, rows: Rows, chosen: Iterable[int]) -> Iterator[tuple[int, bytes]]:
+        return fetch([file.path for file in self.files], rows, chosen)
+
+    def _usable(self, rows: Rows) -> tuple[Rows, Keys]:
+        """The rows with a key and a numeric or no score; the others become bad lines."""
+        keys = assign_keys(rows, self.identity)
+        wrong = np.zeros(len(rows), dtype=bool)
+        if self.reward_field is not None:
+            column = rows.columns[self.reward_field]
+            wrong = outcome.not_a_number(column)
+            for row in np.flatnonzero(wrong).tolist():
+                reason = f"{self.reward_field} is {column.at(row)!r}, expected a number"
+                self.bad.append(bad_line(rows, row, self._paths(), reason))
+        for row in np.flatnonzero((keys.task < 0) & ~wrong).tolist():
+            self.bad.append(bad_line(rows, row, self._paths(), unkeyed_reason(rows, row, self.identity)))
+        good = np.flatnonzero((keys.task >= 0) & ~wrong)
+        return rows.take(good), Keys(tasks=keys.tasks, task=keys.task[good], repeat=keys.repeat[good])
+
+    def _with_failures(self, rows: Rows, keys: Keys) -> tuple[Rows, Keys, int]:
+        """Rows of the failures files join the run where no later attempt replaced them; how many were replaced."""
+        recovered = 0
+        for failures in [file.sidecars.failures for file in self.files]:
+            if failures is None or self.identity.scheme != "indices":
+                continue
+            lost = pool([failures.scan])
+            lost_keys = assign_keys(lost, self.identity)
+            done = {(keys.tasks[t], r) for t, r in zip(keys.task.tolist(), keys.repeat.tolist(), strict=True)}
+            last: dict[tuple[str, int], int] = {}
+            for row, (task, repeat) in enumerate(zip(lost_keys.task.tolist(), lost_keys.repeat.tolist(), strict=True)):
+                key = (lost_keys.tasks[task], repeat)
+                recovered += task >= 0 and key in done
+                if task >= 0 and key not in done:
+                    last[key] = row
+            chosen = np.asarray(sorted(last.values()), dtype=np.int64)
+            rows = append(rows, lost.take(chosen), file=len(self.files))
+            keys = join_keys(
+                keys, Keys(tasks=lost_keys.tasks, task=lost_keys.task[chosen], repeat=lost_keys.repeat[chosen])
+            )
+            self.files.append(failure_file(failures))
+        return rows, keys, recovered
+
+    def _table(self, rows: Rows, keys: Keys, wanted: Expected) -> RolloutTable:
+        order = np.lexsort((keys.repeat, keys.task))
+        rows = rows.take(order)
+        task, repeat = keys.task[order], keys.repeat[order]
+        rows = with_input_fields(rows, wanted, keys.tasks, task, repeat)
+        failed_file = np.asarray([file.failed for file in self.files])[rows.file]
+        failure = outcome.failure_classes(rows)
+        given, made = outcome.tokens(rows)
+        reward = rows.numbers(self.reward_field) if self.reward_field else np.full(len(rows), np.nan)
+        position = {text: index for index, text in enumerate(wanted.tasks)}
+        place = np.asarray([position[text] for text in keys.tasks], dtype=np.int64)
+        return RolloutTable(
+            tasks=wanted.tasks,
+            expected=wanted.counts,
+            task=place[task] if len(task) else task,
+            repeat=repeat,
+            reward=np.where(failed_file, np.nan, reward),
+            status=outcome.statuses(rows, failure, failed_file=failed_file),
+            failure=failure,
+            model=rows.column(*outcome.MODEL_FIELDS),
+            agent=rows.column(*outcome.AGENT_FIELDS),
+            input_tokens=given,
+            output_tokens=made,
+            seconds=outcome.seconds(rows),
+            rows=rows,
+        )
+
+
+def failure_file(failures: FileScan) -> InputFile:
+    size, rows = failures.path.stat().st_size, len(failures.scan)
+    return InputFile(path=failures.path, format=failures.format, size=size, rows=rows, failed=True)
+
+
+def with_input_fields(rows: Rows, wanted: Expected, tasks: list[str], task: Ints, repeat: Ints) -> Rows:
+    """Adds the fields that only the materialized inputs have: verifiers often drop what they do not need."""
+    if wanted.inputs is None:
+        return rows
+    pairs = zip(task.tolist(), repeat.tolist(), strict=True)
+    places = np.asarray([wanted.places.get((tasks[t], r), -1) for t, r in pairs], dtype=np.int64)
+    added: dict[str, Column] = {}
+    for path, column in wanted.inputs.columns.items():
+        if path not in rows.columns and not path.startswith(("responses_create_params.", "agent_ref.")):
+            added[path] = outcome.take_or_unknown(column, places)
+    return msgspec.structs.replace(rows, columns={**rows.columns, **added})

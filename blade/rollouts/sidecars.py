@@ -1,0 +1,114 @@
+"""Files that stand beside a Gym rollout file and are found by name.
+
+Materialized inputs say which rollouts were expected; the failures file holds outcomes that never reached the main
+file; the metric files were published by somebody else and are there to be checked.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from blade.errors import BladeError
+from blade.rollouts.conform import BadRow, decode_any
+from blade.rollouts.formats import gym
+from blade.rollouts.lines import CHUNK, Chunk, line_records, read_chunks
+from blade.rollouts.reader import FileScan, Reading, scan_file
+from blade.rollouts.sources import COMPRESSED, damage_errors, open_stream, stem
+
+INPUTS = "_materialized_inputs.jsonl"
+FAILURES = "_failures.jsonl"
+AGGREGATE = "_aggregate_metrics.json"
+PROFILE = "_reward_profiling.jsonl"
+AGENT = "_agent_metrics.json"
+
+
+class Sidecars(msgspec.Struct, frozen=True, kw_only=True):
+    """The sidecars of one rollout file; `None` for those that are not there or hold nothing."""
+
+    inputs: FileScan | None = None
+    """What was asked of the runner."""
+    failures: FileScan | None = None
+    """Attempts that failed before a verdict."""
+    aggregate: Path | None = None
+    """Published metrics per agent."""
+    profile: Path | None = None
+    """Published metrics per task."""
+    agent: Path | None = None
+    """Published metrics over all rollouts."""
+
+    def found(self) -> Iterator[tuple[str, Path]]:
+        """What is there, by kind."""
+        for kind in ("inputs", "failures", "aggregate", "profile", "agent"):
+            value = getattr(self, kind)
+            if value is not None:
+                yield kind, value.path if isinstance(value, FileScan) else value
+
+
+def find_sidecars(path: Path, *, features: bool = True, use_cache: bool = True) -> Sidecars:
+    """The sidecars beside a rollout file."""
+
+    def scanned(ending: str, *, features: bool) -> FileScan | None:
+        place = beside(path, ending)
+        reading = Reading(format=gym.FORMAT.name, features=features)
+        return None if place is None else scan_or_none(place, reading, use_cache=use_cache)
+
+    return Sidecars(
+        inputs=scanned(INPUTS, features=False),
+        failures=scanned(FAILURES, features=features),
+        aggregate=beside(path, AGGREGATE),
+        profile=beside(path, PROFILE),
+        agent=beside(path, AGENT),
+    )
+
+
+def beside(path: Path, ending: str) -> Path | None:
+    """The file with the rollout file's stem and this ending, plain or compressed."""
+    base = path.with_name(stem(path) + ending)
+    places = [base, *(base.with_name(base.name + suffix) for suffix in COMPRESSED)]
+    return next((place for place in places if place.is_file()), None)
+
+
+def scan_or_none(path: Path, reading: Reading, *, use_cache: bool) -> FileScan | None:
+    """A sidecar's scan; an empty failures file is the normal case, and a broken one must not stop the reading."""
+    try:
+        found = scan_file(path, reading, use_cache=use_cache)
+    except BladeError:
+        return None
+    return found if len(found.scan) else None
+
+
+def read_published(path: Path) -> list[dict[str, Any]]:
+    """The records of a published metrics file, one JSON array or one record per line; what is unreadable is left out."""
+    records: list[dict[str, Any]] = []
+    try:
+        with open_stream(path) as stream:
+            head = stream.read(1)
+            if head == b"[":
+                data = head + b"".join(iter(lambda: stream.read(CHUNK), b""))
+                return [record for record in decoded_array(data) if isinstance(record, dict)]
+        with open_stream(path) as stream:
+            for chunk in read_chunks(stream):
+                records.extend(decoded(chunk))
+    except damage_errors():
+        pass
+    return records
+
+
+def decoded_array(data: bytes) -> list[Any]:
+    try:
+        value = decode_any(data)
+    except BadRow:
+        return []
+    return value if isinstance(value, list) else []
+
+
+def decoded(chunk: Chunk) -> Iterator[dict[str, Any]]:
+    for record in line_records(chunk, line=1):
+        try:
+            value = decode_any(record.data)
+        except BadRow:
+            continue
+        if isinstance(value, dict):
+            yield value

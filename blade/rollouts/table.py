@@ -1,0 +1,207 @@
+"""The rollouts of one run as columns, sorted by task and repeat; and the run they make up.
+
+Trajectories stay in their files: `Run.rollout` reads one by its byte offset.
+"""
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from blade.errors import InputError, UsageError
+from blade.rollouts.columns import Column
+from blade.rollouts.conform import BadRow
+from blade.rollouts.duplicates import Duplicate
+from blade.rollouts.fetch import fetch
+from blade.rollouts.formats import Format
+from blade.rollouts.identity import Identity
+from blade.rollouts.rows import Ints, Rows
+from blade.rollouts.sidecars import Sidecars
+from blade.rollouts.trajectory import read_items, read_record
+from blade.rollouts.values import BadLine, Rollout, Source, Status, Usage, citation
+
+Floats = npt.NDArray[np.float64]
+STATUSES: tuple[str, ...] = get_args(Status)
+COMPLETED, TRUNCATED, FAILED = range(3)
+
+
+class RolloutTable(msgspec.Struct, frozen=True, kw_only=True, eq=False):
+    """One row per rollout."""
+
+    tasks: list[str]
+    """Task keys in natural order; a task without rollouts is a missing one."""
+    expected: Ints
+    """Per task: how many rollouts there should be."""
+    task: Ints
+    """Per row: index into `tasks`."""
+    repeat: Ints
+    """Per row: which attempt it is."""
+    reward: Floats
+    """Per row: the score, nan when there is none."""
+    status: npt.NDArray[np.int8]
+    """Per row: index into `STATUSES`."""
+    failure: Column
+    """Per row: failure class of a failed rollout."""
+    model: Column
+    """Per row: the model that answered."""
+    agent: Column
+    """Per row: the harness that drove it."""
+    input_tokens: Floats
+    """Per row: prompt tokens, nan when unknown."""
+    output_tokens: Floats
+    """Per row: generated tokens, nan when unknown."""
+    seconds: Floats
+    """Per row: wall time, nan when unknown."""
+    rows: Rows
+    """Everything else: places, fields, facts and marks."""
+
+    def __len__(self) -> int:
+        return len(self.task)
+
+    def citation(self, row: int, item: int | None = None) -> str:
+        """How a row, or an item of it, is cited."""
+        return citation(
+            self.tasks[int(self.task[row])], int(self.repeat[row]), item if item is None or item >= 0 else None
+        )
+
+    def find(self, task: str, repeat: int) -> int | None:
+        """The row of a rollout."""
+        if task not in self.tasks:
+            return None
+        hits = np.flatnonzero((self.task == self.tasks.index(task)) & (self.repeat == repeat))
+        return int(hits[0]) if len(hits) else None
+
+
+class InputFile(msgspec.Struct, frozen=True, kw_only=True):
+    """One file of a run."""
+
+    path: Path
+    """As the user gave it."""
+    format: Format
+    """The format it is in."""
+    size: int
+    """Bytes as stored."""
+    rows: int
+    """Rows that could be read."""
+    sidecars: Sidecars = Sidecars()
+    """What stands beside it."""
+    failed: bool = False
+    """Whether this is a failures file: its rows never got a verdict."""
+
+
+ExpectedFrom = Literal["materialized inputs", "flag", "largest repeat count seen"]
+
+
+class Run(msgspec.Struct, frozen=True, kw_only=True, eq=False):
+    """One evaluation run, as read."""
+
+    name: str
+    """The files' common name, or the values it was grouped by."""
+    files: list[InputFile]
+    """Where it came from; `table.rows.file` indexes this list."""
+    table: RolloutTable
+    """Its rollouts."""
+    identity: Identity
+    """How rows were given their keys."""
+    reward_field: str | None
+    """The field that holds the score."""
+    bad: list[BadLine]
+    """Lines that could not be used."""
+    duplicates: list[Duplicate]
+    """Keys that several rows claim."""
+    surplus: int
+    """Rows left unscored because another row has their key."""
+    recovered: int
+    """Failed attempts whose rollout succeeded later."""
+    expected_from: ExpectedFrom
+    """What the number of expected rollouts rests on."""
+    notes: list[str] = []
+    """Other things a reader must know."""
+
+    def rollout(self, key: str) -> Rollout:
+        """One rollout with its whole trajectory, by its citation (`12:3`; an `#item` is ignored)."""
+        row = self.row(key)
+        return self.rollout_at(row)
+
+    def row(self, key: str) -> int:
+        """The row of a citation; an unknown one says what there is."""
+        task, repeat = split_citation(key)
+        row = self.table.find(task, repeat)
+        if row is not None:
+            return row
+        if task not in self.table.tasks:
+            raise UsageError(f"no task {task!r} in this run; tasks are {examples(self.table.tasks)}.")
+        mine = self.table.repeat[self.table.task == self.table.tasks.index(task)]
+        raise UsageError(f"task {task} has no repeat {repeat}; it has {examples([str(r) for r in sorted(mine)])}.")
+
+    def rollout_at(self, row: int) -> Rollout:
+        """One rollout by its row number."""
+        return next(self.rollouts([row]))
+
+    def rollouts(self, chosen: Iterable[int]) -> Iterator[Rollout]:
+        """Several rollouts, in the order that is cheapest to read."""
+        paths = [file.path for file in self.files]
+        for row, data in fetch(paths, self.table.rows, chosen):
+            yield self._rollout(row, data)
+
+    def _rollout(self, row: int, data: bytes) -> Rollout:
+        table, rows = self.table, self.table.rows
+        file = self.files[int(rows.file[row])]
+        place = f"{file.path}:{int(rows.line[row])}"
+        try:
+            record = read_record(data)
+        except BadRow as error:
+            raise InputError(f"{place}: {error}; the file has changed since it was read.") from error
+        form = file.format
+        hidden = {path.split(".")[0] for path in (form.prompt, form.output) if path}
+        return Rollout(
+            task=table.tasks[int(table.task[row])],
+            repeat=int(table.repeat[row]),
+            reward=known(table.reward[row]),
+            model=table.model.at(row),
+            agent=table.agent.at(row),
+            status=STATUSES[int(table.status[row])],  # type: ignore[arg-type]
+            failure=table.failure.at(row),
+            usage=Usage(
+                input_tokens=known_int(table.input_tokens[row]), output_tokens=known_int(table.output_tokens[row])
+            ),
+            seconds=known(table.seconds[row]),
+            fields={key: value for key, value in record.items() if key not in hidden},
+            items=read_items(record, form),
+            source=Source(
+                file=str(file.path),
+                line=int(rows.line[row]),
+                offset=int(rows.offset[row]),
+                length=int(rows.length[row]),
+            ),
+        )
+
+
+def known(value: Any) -> float | None:
+    """A number of a column, or `None` for its nan."""
+    return None if np.isnan(value) else float(value)
+
+
+def known_int(value: Any) -> int | None:
+    return None if np.isnan(value) else int(value)
+
+
+def split_citation(key: str) -> tuple[str, int]:
+    """Task and repeat of `task:repeat` or `task:repeat#item`; a task key may itself hold colons."""
+    text = key.strip().strip("`")
+    head, _, item = text.rpartition("#")
+    if head and item.isdecimal() and ":" in head:
+        text = head
+    task, colon, repeat = text.rpartition(":")
+    if not colon or not repeat.isdecimal():
+        raise UsageError(f"{key!r} is not a rollout; expected TASK:REPEAT, for example 12:3.")
+    return task, int(repeat)
+
+
+def examples(names: list[str], most: int = 8) -> str:
+    """A few of many, with the count of the rest."""
+    shown = ", ".join(names[:most])
+    return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
