@@ -53,13 +53,19 @@ class Totals(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """Per task: how many rows have a known value, and those values' sum."""
 
     known: Ints
+    """Rows with a known value."""
     sum: Floats
+    """Sum of the known values."""
 
     @property
     def mean(self) -> Floats:
         """Per task: mean of the known values; nan where none is known."""
         unknown: Floats = np.full(len(self.sum), np.nan)
         return np.divide(self.sum, self.known, out=unknown, where=self.known > 0)
+
+    def part(self, tasks: slice) -> "Totals":
+        """The totals of some of the tasks."""
+        return Totals(known=self.known[tasks], sum=self.sum[tasks])
 
 
 def total_by_task(task: Ints, values: Floats, *, tasks: int) -> Totals:

@@ -14,7 +14,7 @@ import numpy as np
 from blade.metrics.definitions import MEAN_REWARD, PASS_AT_1
 from blade.metrics.intervals import mean_over_tasks
 from blade.metrics.outcomes import Outcomes, Totals, total_by_task
-from blade.metrics.values import Metric, unknown_metric
+from blade.metrics.values import Ints, Metric, unknown_metric
 
 
 class Variant(msgspec.Struct, frozen=True, kw_only=True):
@@ -74,12 +74,17 @@ def _vary(
     )
 
 
-def headline_metric(outcomes: Outcomes, totals: Totals) -> Metric:
-    """Mean over tasks of the task's mean score: pass@1, or mean reward when there is no success."""
+def headline_metric(outcomes: Outcomes, totals: Totals, *, tasks: Ints | None = None) -> Metric:
+    """Mean over tasks of the task's mean score: pass@1, or mean reward when there is no success.
+
+    Args:
+        tasks: which tasks the totals are of, when not of all.
+    """
     is_scored = totals.known > 0
+    cluster = outcomes.cluster if outcomes.cluster is None or tasks is None else outcomes.cluster[tasks]
     return mean_over_tasks(
         totals.mean[is_scored],
         rollouts=int(totals.known.sum()),
-        cluster=None if outcomes.cluster is None else outcomes.cluster[is_scored],
+        cluster=None if cluster is None else cluster[is_scored],
         definition=MEAN_REWARD if outcomes.is_continuous else PASS_AT_1,
     )

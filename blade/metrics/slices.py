@@ -1,0 +1,105 @@
+"""The same numbers for parts of a run: per difficulty, category, tool, or any field with levels.
+
+A row may belong to several levels (a task needing three tools counts in all three), so slices can overlap and need
+not add up. The caller maps a field to levels; a row without a level is in no slice.
+"""
+
+import re
+from collections.abc import Sequence
+
+import msgspec
+import numpy as np
+
+from blade.metrics.outcomes import Outcomes, Totals, total_by_task
+from blade.metrics.sensitivity import headline_metric
+from blade.metrics.values import Ints, Metric
+
+Levels = Sequence[str | Sequence[str] | None]
+
+
+class BucketCounts(msgspec.Struct, frozen=True, kw_only=True):
+    """How many tasks fall in each bucket."""
+
+    always: int = 0
+    """Every scored rollout succeeded."""
+    sometimes: int = 0
+    """Some succeeded and some failed."""
+    never: int = 0
+    """Every scored rollout failed."""
+    missing: int = 0
+    """No rollout has a known outcome."""
+
+
+class Slice(msgspec.Struct, frozen=True, kw_only=True):
+    """One level of a field and what its rollouts showed."""
+
+    level: str
+    """The field's value."""
+    tasks: int
+    """Tasks with at least one rollout, or known to belong, at this level."""
+    rollouts: int
+    """Rollouts at this level, scored or not."""
+    headline: Metric
+    """pass@1 of these rollouts, or their mean reward in a continuous run."""
+    buckets: BucketCounts | None
+    """Tasks by bucket, judged by these rollouts alone; None in a continuous run."""
+
+
+def slice_outcomes(outcomes: Outcomes, levels: Levels, *, task_levels: Levels | None = None) -> list[Slice]:
+    """One slice per level in natural order.
+
+    Args:
+        levels: per row, its level or levels.
+        task_levels: per task, its level or levels where known; puts tasks without any row into their slices.
+    """
+    ids: dict[str, int] = {}
+    row_level, row = _match(levels, ids)
+    task_level, task = _match(task_levels or [], ids)
+    # A unit is a task within a level, so one pass over all of them serves every slice.
+    width = max(len(outcomes.tasks), 1)
+    row_unit = row_level * width + outcomes.task[row]
+    units, place = np.unique(np.concatenate([row_unit, task_level * width + task]), return_inverse=True)
+    totals = total_by_task(place[: len(row)], outcomes.scores[row], tasks=len(units))
+    rollouts = np.bincount(place[: len(row)], minlength=len(units))
+    starts = np.searchsorted(units, np.arange(len(ids) + 1) * width)
+    return [
+        _make_slice(outcomes, name, tasks=units[part] % width, totals=totals.part(part), rollouts=rollouts[part])
+        for name, part in ((name, slice(*starts[ids[name] :][:2])) for name in sorted(ids, key=natural_key))
+    ]
+
+
+def natural_key(text: str) -> list[tuple[int, int, str]]:
+    """Sort key that puts `level 2` before `level 10`."""
+    parts = re.split(r"([0-9]+)", text)
+    return [(0, int(part), "") if part.isdecimal() else (1, 0, part) for part in parts if part]
+
+
+def _match(levels: Levels, ids: dict[str, int]) -> tuple[Ints, Ints]:
+    """Pairs of level id and position, one per level that a position belongs to; numbers new levels in `ids`."""
+    level: list[int] = []
+    position: list[int] = []
+    for i, value in enumerate(levels):
+        for name in (value,) if isinstance(value, str) else dict.fromkeys(value or ()):
+            level.append(ids.setdefault(name, len(ids)))
+            position.append(i)
+    return np.array(level, dtype=np.int64), np.array(position, dtype=np.int64)
+
+
+def _make_slice(outcomes: Outcomes, level: str, *, tasks: Ints, totals: Totals, rollouts: Ints) -> Slice:
+    return Slice(
+        level=level,
+        tasks=len(tasks),
+        rollouts=int(rollouts.sum()),
+        headline=headline_metric(outcomes, totals, tasks=tasks),
+        buckets=None if outcomes.is_continuous else _count_buckets(totals),
+    )
+
+
+def _count_buckets(totals: Totals) -> BucketCounts:
+    known, passed = totals.known, totals.sum
+    return BucketCounts(
+        always=int(((known > 0) & (passed == known)).sum()),
+        sometimes=int(((passed > 0) & (passed < known)).sum()),
+        never=int(((known > 0) & (passed == 0)).sum()),
+        missing=int((known == 0).sum()),
+    )
