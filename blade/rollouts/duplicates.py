@@ -4,6 +4,7 @@ Identical rows are one rollout written twice: counted once. Conflicting rows are
 are kept apart and reported, and which of them is scored is the user's choice. Nothing is dropped silently.
 """
 
+import contextlib
 import hashlib
 from collections.abc import Callable, Iterable
 from typing import Literal
@@ -95,10 +96,8 @@ def distinct_rows(group: list[int], digests: dict[int, bytes]) -> list[int]:
 
 def digest(data: bytes) -> bytes:
     """A hash of what a row says, whatever its key order and white space."""
-    try:
+    with contextlib.suppress(BadRow, RecursionError, ValueError):
         data = msgspec.json.encode(decode_any(data), order="deterministic")
-    except (BadRow, RecursionError, ValueError):
-        pass
     return hashlib.blake2b(data, digest_size=16).digest()
 
 

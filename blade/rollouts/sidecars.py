@@ -80,7 +80,7 @@ def scan_or_none(path: Path, reading: Reading, *, use_cache: bool) -> FileScan |
 
 
 def read_published(path: Path) -> list[dict[str, Any]]:
-    """The records of a published metrics file, one JSON array or one record per line; what is unreadable is left out."""
+    """The records of a published metrics file, an array or one per line; what is unreadable is left out."""
     records: list[dict[str, Any]] = []
     try:
         with open_stream(path) as stream:

@@ -1,0 +1,272 @@
+"""Everything computed about one run: the value behind `analysis.json`, the report and the terminal summary.
+
+The Structs here are the file's schema (`blade/schemas/analysis.schema.json` is generated from them). New fields carry
+defaults; the meaning of old ones does not change without a new `SCHEMA_VERSION`.
+"""
+
+from typing import Any, Literal
+
+import msgspec
+
+from blade.diagnosis.labels import Confidence, Evidence
+from blade.metrics import Buckets, Metric, Metrics, Misplacement, Success, TaskResult, VarianceSplit, Variant
+from blade.metrics.effort import Effort
+from blade.metrics.slices import Slice
+from blade.rollouts import BadLine, Duplicate, Identity
+
+SCHEMA_VERSION = "1.0"
+
+
+class SourceFile(msgspec.Struct, frozen=True, kw_only=True):
+    """One file that was read."""
+
+    name: str
+    """File name, without the machine's directories."""
+    format: str
+    """Format it was read as."""
+    bytes: int
+    """Size as stored."""
+    rows: int
+    """Rows that could be read."""
+    sidecars: dict[str, str] = {}
+    """Files found beside it, by kind."""
+
+
+class Count(msgspec.Struct, frozen=True, kw_only=True):
+    """How many rollouts carry a value."""
+
+    value: str | None
+    """The value; `None` for rollouts that do not say."""
+    rollouts: int
+    """Rollouts that carry it."""
+
+
+class PublishedCheck(msgspec.Struct, frozen=True, kw_only=True):
+    """One published metrics file, compared with what the rows give."""
+
+    file: str
+    """File name."""
+    compared: int
+    """Values that could be recomputed."""
+    different: list[str] = []
+    """Those that are not equal: name, published value, recomputed value."""
+    not_recomputed: list[str] = []
+    """Names of published values that need what the rows do not have."""
+
+
+class Inputs(msgspec.Struct, frozen=True, kw_only=True):
+    """What came in and how it was understood."""
+
+    run: str
+    """Name of the run."""
+    files: list[SourceFile]
+    """Files that were read."""
+    identity: Identity
+    """How rows were given their keys."""
+    identity_sentence: str
+    """The same in words."""
+    reward_field: str | None
+    """Field the score was taken from."""
+    expected_from: str
+    """What the number of expected rollouts rests on."""
+    models: list[Count]
+    """Models that answered."""
+    agents: list[Count]
+    """Harnesses that drove them."""
+    bad_lines: list[BadLine]
+    """Lines that could not be used; at most `MAX_LISTED` are listed, coverage counts them all."""
+    duplicates: list[Duplicate]
+    """Keys that several rows claim; at most `MAX_LISTED` are listed."""
+    recovered_failures: int
+    """Failed attempts that a later attempt replaced."""
+    published: list[PublishedCheck] = []
+    """Published metrics, checked."""
+    copies: list[str] = []
+    """Runs read in the same call whose rollouts are a copy of this one's."""
+    notes: list[str] = []
+    """Anything else a reader must know."""
+
+
+MAX_LISTED = 200
+
+
+class Coverage(msgspec.Struct, frozen=True, kw_only=True):
+    """What is there and what is not."""
+
+    tasks: int
+    """Tasks, those without a rollout included."""
+    expected_rollouts: int
+    """Rollouts there should be."""
+    rollouts: int
+    """Rollouts there are, each key once."""
+    missing: int
+    """Expected rollouts without a row."""
+    duplicates: int
+    """Rows not counted because another row has their key."""
+    malformed: int
+    """Lines that could not be used."""
+    unscored: int
+    """Rollouts without a score."""
+    failed: int = 0
+    """Rollouts that ended before a verdict of their own."""
+    truncated: int = 0
+    """Rollouts that ran out of tokens, turns or context."""
+    infrastructure: int = 0
+    """Rollouts not passed whose failure is infrastructure's."""
+
+
+class SliceTable(msgspec.Struct, frozen=True, kw_only=True):
+    """The run cut by one field."""
+
+    field: str
+    """The field."""
+    asked: bool
+    """Whether the user asked for it; otherwise it was found."""
+    levels: list[Slice]
+    """One entry per value."""
+
+
+class Stage(msgspec.Struct, frozen=True, kw_only=True):
+    """One stage of the funnel."""
+
+    name: str
+    """What a rollout has done when it is here."""
+    rollouts: int | None
+    """Rollouts that came this far; `None` when the rows cannot tell."""
+    tasks: int | None
+    """Tasks with at least one such rollout."""
+    definition: str
+    """How it is told from the rows."""
+    lost: list[str] = []
+    """Citations of rollouts that came to the stage before and no further; at most `MAX_LISTED`."""
+
+
+SignalKind = Literal["infrastructure", "verifier", "behaviour"]
+
+
+class Signal(msgspec.Struct, frozen=True, kw_only=True):
+    """Something seen in rollouts that may explain failures."""
+
+    code: str
+    """Short name."""
+    kind: SignalKind
+    """Whose doing it is, if it is the cause."""
+    title: str
+    """What was seen, in words."""
+    source: str
+    """Fields or texts it was read from."""
+    rollouts: int
+    """Rollouts it was seen in."""
+    passed: int
+    """Those of them that passed: a signal is not a failure."""
+    failed: int
+    """Those of them that did not pass."""
+    tasks: int
+    """Tasks it was seen in."""
+    citations: list[str]
+    """Every rollout it was seen in, at the item where there is one."""
+
+
+class Finding(msgspec.Struct, frozen=True, kw_only=True):
+    """Something wrong with the data, the infrastructure or the verifier."""
+
+    code: str
+    """Short name."""
+    cause: Literal["DA", "IR", "TI"]
+    """Which of the three."""
+    message: str
+    """What was seen."""
+    rows: int
+    """Rows concerned."""
+    citations: list[str] = []
+    """Where; at most `MAX_LISTED`."""
+    hint: str = ""
+    """What to do."""
+
+
+class Cause(msgspec.Struct, frozen=True, kw_only=True):
+    """Why a task is not always passed, by the label in force."""
+
+    task: str
+    """Task key."""
+    label: str
+    """The cause; a trailing `?` marks a draft that waits for a reader."""
+    confidence: Confidence
+    """How sure the author is."""
+    author: str
+    """Who says so."""
+    reason: str
+    """Why."""
+    evidence: list[Evidence] = []
+    """The proof."""
+
+
+class ReadingItem(msgspec.Struct, frozen=True, kw_only=True):
+    """A task somebody should look at, and what to look at first."""
+
+    task: str
+    """Task key."""
+    bucket: str
+    """Its bucket."""
+    why: str
+    """What reading would decide."""
+    read: list[str]
+    """Citations, in reading order."""
+    command: str
+    """The command that shows them."""
+
+
+class Analysis(msgspec.Struct, frozen=True, kw_only=True):
+    """Everything computed about one run."""
+
+    schema_version: str = SCHEMA_VERSION
+    """Version of this format."""
+    inputs: Inputs
+    """What came in."""
+    coverage: Coverage
+    """What is there and what is not."""
+    success: Success
+    """When a rollout counts as a success."""
+    headline: Literal["pass_at_1", "mean_reward"]
+    """Which metric speaks for the run."""
+    metrics: Metrics
+    """The named numbers."""
+    sensitivity: list[Variant]
+    """The headline under four ways of counting missing and infrastructure."""
+    variance: VarianceSplit | None
+    """Where the uncertainty comes from."""
+    buckets: Buckets
+    """Task keys by bucket."""
+    misplacement: list[Misplacement]
+    """How often this many repeats misjudge a task."""
+    lowest_rate_behind_always: float | None
+    """True rate that an always-pass task may still have."""
+    tasks: list[TaskResult]
+    """One result per task."""
+    slices: list[SliceTable]
+    """The run cut by fields."""
+    effort: list[Effort]
+    """Tokens, steps and time of passing and failing rollouts."""
+    funnel: list[Stage]
+    """How far rollouts came."""
+    signals: list[Signal]
+    """What was seen in them, most failures first."""
+    health: list[Finding]
+    """What is wrong with data, infrastructure and verifier."""
+    contrast: list[Any] = []
+    """What separates pass from fail within a task; empty until it is computed."""
+    causes: list[Cause]
+    """One entry per task that is not always passed."""
+    interventions: list[Any] = []
+    """What to fix first, by headroom; empty until causes are settled."""
+    reading_list: list[ReadingItem]
+    """What to read first."""
+
+
+def headline_of(analysis: Analysis) -> Metric:
+    """The metric that speaks for the run."""
+    metric: Metric = getattr(analysis.metrics, analysis.headline)
+    return metric
+
+
+DECODER = msgspec.json.Decoder(Analysis)
