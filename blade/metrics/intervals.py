@@ -57,9 +57,8 @@ def mean_rate_interval(
     mean, se = np.asarray(mean, dtype=np.float64), np.asarray(se, dtype=np.float64)
     # Korn & Graubard 1998: the effective size is itself estimated, with units − 1 degrees of freedom.
     student = special.stdtrit(units - 1.0, TWO_SIDED) / special.ndtri(TWO_SIDED)
-    is_informed = (np.asarray(dissenters) >= 2) & (se > 0.0)
-    size = np.full(mean.shape, float(units))
-    np.divide(mean * (1.0 - mean), (se * student) ** 2, out=size, where=is_informed)
+    variance = np.maximum((se * student) ** 2, np.finfo(np.float64).tiny)
+    size = np.where(np.asarray(dissenters) >= 2, mean * (1.0 - mean) / variance, units)
     return _beta_limits(mean, np.clip(size, units, max(rollouts, units)))
 
 
