@@ -1,0 +1,96 @@
+"""Adding a label to a workspace, and what survives when the run is diagnosed again.
+
+A label is taken only with proof that holds: every rollout it cites exists, and every quote stands there word for word.
+Rule labels belong to the diagnosis and are made anew with it; what a person or a model said is never lost.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import msgspec
+
+from blade.diagnosis.analysis import Analysis, Cause
+from blade.diagnosis.labels import DECODER, Evidence, Label, check_cause
+from blade.errors import InputError, UsageError
+from blade.rollouts import Item, Run
+from blade.rollouts.table import examples
+
+AUTHOR_FORM = re.compile(r"(rule|llm|human):\S.*")
+ITEM_FORM = re.compile(r"(?P<rollout>.+:[0-9]+)#(?P<item>[0-9]+)")
+RULE = "rule:"
+
+
+def check_label(label: Label, analysis: Analysis, run: Run) -> Label:
+    """The label with its citations in plain form.
+
+    Raises:
+        UsageError: the task, the cause, the author, a citation or a quote is wrong.
+    """
+    tasks = [result.task for result in analysis.tasks]
+    if label.task not in set(tasks):
+        raise UsageError(f"no task {label.task!r} in this run; tasks are {examples(tasks)}.")
+    check_cause(label.cause)
+    if not AUTHOR_FORM.fullmatch(label.author):
+        raise UsageError(f"author {label.author!r} is not one of rule:CODE, llm:MODEL or human:NAME.")
+    if not label.reason.strip():
+        raise UsageError("a label needs a reason: one sentence saying why this is the cause.")
+    return msgspec.structs.replace(label, evidence=[check_evidence(proof, run) for proof in label.evidence])
+
+
+def check_evidence(proof: Evidence, run: Run) -> Evidence:
+    """The proof with its citation in plain form, once what it cites and quotes was found."""
+    row, item = locate(proof.citation, run)
+    citation = run.table.citation(row, item)
+    if proof.quote is not None or item is not None:
+        check_quote(proof.quote, run.rollout_at(row).items, citation=citation, item=item)
+    return Evidence(citation=citation, quote=proof.quote)
+
+
+def locate(citation: str, run: Run) -> tuple[int, int | None]:
+    """Row and item of a citation."""
+    text = citation.strip().strip("`")
+    match = ITEM_FORM.fullmatch(text)
+    return run.row(text), None if match is None else int(match["item"])
+
+
+def check_quote(quote: str | None, items: Sequence[Item], *, citation: str, item: int | None) -> None:
+    """Raises unless the item exists and the quote stands in it, or without an item in any of them."""
+    if item is not None and item >= len(items):
+        raise UsageError(f"{citation}: the rollout has {len(items)} items, counted from 0.")
+    if quote is None:
+        return
+    if not quote.strip():
+        raise UsageError(f"{citation}: the quote is empty; leave it out or copy text from the rollout.")
+    holding = [found.position for found in items if quote in found.text]
+    if not holding or (item is not None and item not in holding):
+        elsewhere = f"; it stands at #{holding[0]}" if holding else "; copy it from what `blade show` prints"
+        raise UsageError(f"{citation}: the quote {quote[:60]!r} is not there word for word{elsewhere}.")
+
+
+def merge_labels(drafts: Iterable[Label], old: bytes, *, where: Path) -> bytes:
+    """A labels file: the new rule labels, then every line of the old file that no rule wrote, untouched."""
+    kept = [line for number, line in enumerate(old.splitlines(), start=1) if is_kept(line, f"{where}:{number}")]
+    return b"".join(line + b"\n" for line in [*map(msgspec.json.encode, drafts), *kept])
+
+
+def is_kept(line: bytes, where: str) -> bool:
+    """Whether a person or a model wrote this line."""
+    if not line.strip():
+        return False
+    try:
+        return not DECODER.decode(line).author.startswith(RULE)
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise InputError(f"{where}: is not a label: {error}. Mend or remove the line.") from error
+
+
+def label_of(cause: Cause) -> Label:
+    """The label a cause was taken from."""
+    return Label(
+        task=cause.task,
+        cause=cause.label,
+        confidence=cause.confidence,
+        author=cause.author,
+        reason=cause.reason,
+        evidence=cause.evidence,
+    )

@@ -1,0 +1,155 @@
+"""The folder a diagnosis lives in: `analysis.json`, `report.md`, `reading_list.md` and `labels.jsonl`.
+
+Those four hold no machine paths and can be shared. Where the rollouts are, and how to read them again, stands in
+`.blade/request.json` beside them.
+"""
+
+from pathlib import Path
+from typing import TypeVar
+
+import msgspec
+
+from blade.diagnosis.analysis import DECODER, SCHEMA_VERSION, Analysis
+from blade.diagnosis.analyze import AnalyzeOptions, draft_labels, relabel
+from blade.diagnosis.labels import Label, read_labels
+from blade.errors import InputError
+from blade.report.files import HIDDEN, append_line, locked, write_file
+from blade.report.labelling import check_label, label_of, merge_labels
+from blade.report.reading import render_reading_list
+from blade.report.report import build_report, render_report
+from blade.rollouts import ReadOptions, Run, read_runs
+from blade.rollouts.sources import find_inputs
+
+ANALYSIS = "analysis.json"
+REPORT = "report.md"
+LABELS = "labels.jsonl"
+READING_LIST = "reading_list.md"
+REQUEST = f"{HIDDEN}/request.json"
+
+
+class Request(msgspec.Struct, frozen=True, kw_only=True):
+    """How to read and analyse the same run again."""
+
+    inputs: list[str]
+    """Absolute paths of the rollout files."""
+    read: ReadOptions = ReadOptions()
+    """How they were read."""
+    analyze: AnalyzeOptions = AnalyzeOptions()
+    """How they were analysed."""
+    run: str
+    """Name of the run among those in the files."""
+
+
+Value = TypeVar("Value")
+REQUEST_DECODER = msgspec.json.Decoder(Request)
+
+
+class Workspace(msgspec.Struct, frozen=True, kw_only=True):
+    """One diagnosis on disk."""
+
+    folder: Path
+    """Where it is."""
+    analysis: Analysis
+    """What was computed, with the labels that were in force when it was last rendered."""
+    labels: dict[str, Label]
+    """By task: the label in force."""
+    request: Request | None
+    """Where the rollouts are; `None` when the folder came from another machine without it."""
+
+    def run(self) -> Run:
+        """The run, read again through the cache.
+
+        Raises:
+            InputError: the rollouts are not where they were, or are not this run's.
+        """
+        if self.request is None:
+            raise InputError(f"{self.folder}: does not say where its rollouts are; run `blade diagnose` on them again.")
+        runs = read_runs(self.request.inputs, self.request.read)
+        for run in runs:
+            if run.name == self.request.run:
+                return run
+        names = ", ".join(run.name for run in runs)
+        raise InputError(f"{self.folder}: its rollouts no longer hold a run {self.request.run!r}; they hold {names}.")
+
+
+def write_workspace(folder: Path, run: Run, analysis: Analysis, request: Request) -> Workspace:
+    """Writes a diagnosis; labels by people and models that the folder already has stay, and stay in force."""
+    inputs = [str(path.absolute()) for path in find_inputs(request.inputs)]
+    request = msgspec.structs.replace(request, inputs=inputs, run=run.name)
+    with locked(folder):
+        place = folder / LABELS
+        old = place.read_bytes() if place.exists() else b""
+        write_file(place, merge_labels(draft_labels(analysis), old, where=place))
+        write_file(folder / REQUEST, canonical_json(request))
+        return _render(folder, analysis, request)
+
+
+def open_workspace(folder: Path) -> Workspace:
+    """Reads a diagnosis.
+
+    Raises:
+        InputError: the folder holds none, or one that this version cannot read.
+    """
+    place = folder / ANALYSIS
+    if not place.is_file():
+        seen = "has no analysis.json" if folder.is_dir() else "is no folder"
+        raise InputError(f"{folder}: {seen}; make a diagnosis with `blade diagnose ROLLOUTS --out {folder}`.")
+    analysis = _read(place, DECODER)
+    if analysis.schema_version.partition(".")[0] != SCHEMA_VERSION.partition(".")[0]:
+        seen = f"has schema version {analysis.schema_version}, expected {SCHEMA_VERSION}"
+        raise InputError(f"{place}: {seen}; run `blade diagnose` again.")
+    request = folder / REQUEST
+    return Workspace(
+        folder=folder,
+        analysis=analysis,
+        labels=_labels_in_force(folder, analysis),
+        request=_read(request, REQUEST_DECODER) if request.is_file() else None,
+    )
+
+
+def append_label(workspace: Workspace, label: Label) -> Label:
+    """Adds a label to the workspace, as it was written: citations in plain form.
+
+    Raises:
+        UsageError: the label's task, cause, author, citations or quotes do not hold.
+    """
+    checked = check_label(label, workspace.analysis, workspace.run())
+    with locked(workspace.folder):
+        append_line(workspace.folder / LABELS, msgspec.json.encode(checked))
+    return checked
+
+
+def render_again(workspace: Workspace) -> Workspace:
+    """Puts the labels as they now stand into the analysis and writes it, the report and the reading list."""
+    with locked(workspace.folder):
+        return _render(workspace.folder, workspace.analysis, workspace.request)
+
+
+def canonical_json(value: msgspec.Struct) -> bytes:
+    """JSON with fields in the Struct's order, two spaces deep, ending in a newline."""
+    return msgspec.json.format(msgspec.json.encode(value), indent=2) + b"\n"
+
+
+def _render(folder: Path, analysis: Analysis, request: Request | None) -> Workspace:
+    labels = _labels_in_force(folder, analysis)
+    analysis = relabel(analysis, labels)
+    write_file(folder / ANALYSIS, canonical_json(analysis))
+    write_file(folder / REPORT, render_report(build_report(analysis)).encode())
+    write_file(folder / READING_LIST, render_reading_list(analysis).encode())
+    return Workspace(folder=folder, analysis=analysis, labels=labels, request=request)
+
+
+def _labels_in_force(folder: Path, analysis: Analysis) -> dict[str, Label]:
+    """Labels of this run's tasks; those of tasks that are no longer in the rollouts stay in the file only."""
+    place = folder / LABELS
+    if not place.exists():
+        return {cause.task: label_of(cause) for cause in analysis.causes}
+    tasks = {result.task for result in analysis.tasks}
+    return {task: label for task, label in read_labels(place).items() if task in tasks}
+
+
+def _read(path: Path, decoder: "msgspec.json.Decoder[Value]") -> Value:
+    try:
+        return decoder.decode(path.read_bytes())
+    except (OSError, msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: cannot be read: {error}; run `blade diagnose` again.") from error
