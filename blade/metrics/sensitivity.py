@@ -62,11 +62,14 @@ def _vary(
     if missing == "as_failures" and not is_undefined:
         gone = np.bincount(outcomes.task[removed], minlength=tasks)
         added = np.maximum(outcomes.expected - gone - totals.known, 0)
+    definition = headline_definition(outcomes)
     counted = Totals(known=totals.known + added, sum=totals.sum)
     return Variant(
         missing=missing,
         infrastructure=infrastructure,
-        metric=unknown_metric(MEAN_REWARD) if is_undefined else headline_metric(outcomes, counted),
+        metric=unknown_metric(definition)
+        if is_undefined
+        else headline_metric(counted, definition=definition, cluster=outcomes.cluster),
         rollouts=0 if is_undefined else int(counted.known.sum()),
         added_failures=int(added.sum()),
         removed_rows=int(removed.sum()),
@@ -74,17 +77,17 @@ def _vary(
     )
 
 
-def headline_metric(outcomes: Outcomes, totals: Totals, *, tasks: Ints | None = None) -> Metric:
-    """Mean over tasks of the task's mean score: pass@1, or mean reward when there is no success.
-
-    Args:
-        tasks: which tasks the totals are of, when not of all.
-    """
+def headline_metric(totals: Totals, *, definition: str, cluster: Ints | None) -> Metric:
+    """Mean over scored tasks of the task's mean score; `cluster` is that of the same tasks as `totals`."""
     is_scored = totals.known > 0
-    cluster = outcomes.cluster if outcomes.cluster is None or tasks is None else outcomes.cluster[tasks]
     return mean_over_tasks(
         totals.mean[is_scored],
         rollouts=int(totals.known.sum()),
         cluster=None if cluster is None else cluster[is_scored],
-        definition=MEAN_REWARD if outcomes.is_continuous else PASS_AT_1,
+        definition=definition,
     )
+
+
+def headline_definition(outcomes: Outcomes) -> str:
+    """pass@1, or mean reward when no success is known."""
+    return MEAN_REWARD if outcomes.is_continuous else PASS_AT_1

@@ -11,7 +11,7 @@ import msgspec
 import numpy as np
 
 from blade.metrics.outcomes import Outcomes, Totals, total_by_task
-from blade.metrics.sensitivity import headline_metric
+from blade.metrics.sensitivity import headline_definition, headline_metric
 from blade.metrics.values import Ints, Metric
 
 Levels = Sequence[str | Sequence[str] | None]
@@ -62,10 +62,22 @@ def slice_outcomes(outcomes: Outcomes, levels: Levels, *, task_levels: Levels | 
     totals = total_by_task(place[: len(row)], outcomes.scores[row], tasks=len(units))
     rollouts = np.bincount(place[: len(row)], minlength=len(units))
     starts = np.searchsorted(units, np.arange(len(ids) + 1) * width)
-    return [
-        _make_slice(outcomes, name, tasks=units[part] % width, totals=totals.part(part), rollouts=rollouts[part])
-        for name, part in ((name, slice(*starts[ids[name] :][:2])) for name in sorted(ids, key=natural_key))
-    ]
+    definition, is_continuous = headline_definition(outcomes), outcomes.is_continuous
+    slices = []
+    for name in sorted(ids, key=natural_key):
+        part = slice(*starts[ids[name] :][:2])
+        mine = totals.part(part)
+        cluster = None if outcomes.cluster is None else outcomes.cluster[units[part] % width]
+        slices.append(
+            Slice(
+                level=name,
+                tasks=len(mine.known),
+                rollouts=int(rollouts[part].sum()),
+                headline=headline_metric(mine, definition=definition, cluster=cluster),
+                buckets=None if is_continuous else _count_buckets(mine),
+            )
+        )
+    return slices
 
 
 def natural_key(text: str) -> list[tuple[int, int, str]]:
@@ -83,16 +95,6 @@ def _match(levels: Levels, ids: dict[str, int]) -> tuple[Ints, Ints]:
             level.append(ids.setdefault(name, len(ids)))
             position.append(i)
     return np.array(level, dtype=np.int64), np.array(position, dtype=np.int64)
-
-
-def _make_slice(outcomes: Outcomes, level: str, *, tasks: Ints, totals: Totals, rollouts: Ints) -> Slice:
-    return Slice(
-        level=level,
-        tasks=len(tasks),
-        rollouts=int(rollouts.sum()),
-        headline=headline_metric(outcomes, totals, tasks=tasks),
-        buckets=None if outcomes.is_continuous else _count_buckets(totals),
-    )
 
 
 def _count_buckets(totals: Totals) -> BucketCounts:

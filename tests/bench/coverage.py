@@ -7,6 +7,10 @@ tasks had 0, 1, … R successes: one multinomial draw. With one repeat every Bet
 coverage is summed exactly. The limits are those of `mean_rate_interval`; in every cell some runs also go through
 `measure` and must give the same interval.
 
+The interval's prior and guard were chosen on this very grid, so a clean table shows that the promise is kept here, not
+that every other number of tasks, repeats or rate is inside too; `blade/metrics/intervals.py` says what was seen
+elsewhere.
+
 Usage: python tests/bench/coverage.py [--trials N] [--seed S]     exit 1 when a cell is outside 93–97 %
 """
 
