@@ -1,0 +1,178 @@
+"""One run in, everything that can be computed about it out."""
+
+from collections.abc import Mapping, Sequence
+
+import msgspec
+import numpy as np
+
+from blade.diagnosis import drafts
+from blade.diagnosis.analysis import Analysis, Cause, Coverage
+from blade.diagnosis.funnel import build_funnel
+from blade.diagnosis.health import check_health
+from blade.diagnosis.inventory import describe_inputs
+from blade.diagnosis.labels import Label
+from blade.diagnosis.published import check_published
+from blade.diagnosis.reading import reading_list
+from blade.diagnosis.signals import Sightings, describe_signals, find_signals
+from blade.diagnosis.slicing import cut
+from blade.metrics import Outcomes, Success, SuccessRule, infer_success, measure, parse_success_rule
+from blade.metrics.effort import compare_effort
+from blade.metrics.success import BINARY_RULE
+from blade.rollouts.copies import is_copy
+from blade.rollouts.identity import require_field
+from blade.rollouts.table import FAILED, TRUNCATED, Floats, RolloutTable, Run
+
+
+class AnalyzeOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """What a user can say about how a run is measured."""
+
+    success: str | None = None
+    """Success rule, such as `reward >= 1.0`; inferred from the rewards when `None`."""
+    slices: tuple[str, ...] = ()
+    """Fields to cut the run by, besides those that are found."""
+    cluster_field: str | None = None
+    """Field that says which tasks belong together, for the standard errors."""
+
+
+def analyze(run: Run, options: AnalyzeOptions | None = None, *, others: Sequence[Run] = ()) -> Analysis:
+    """Everything computed about a run; `others` are runs it may be a copy of."""
+    options = options or AnalyzeOptions()
+    table = run.table
+    success, passed = decide_success(table, options.success)
+    sightings = find_signals(table)
+    outcomes = make_outcomes(table, passed, sightings, options)
+    measures = measure(outcomes)
+    published = check_published(run)
+    copies = [other.name for other in others if other is not run and is_copy(run, other)]
+    causes = [as_cause(label) for label in drafts.draft_labels(measures.tasks, table, outcomes, sightings)]
+    return Analysis(
+        inputs=describe_inputs(run, published, copies),
+        coverage=coverage_of(run, outcomes),
+        success=success,
+        headline=measures.headline,
+        metrics=measures.metrics,
+        sensitivity=measures.sensitivity,
+        variance=measures.variance,
+        buckets=measures.buckets,
+        misplacement=measures.misplacement,
+        lowest_rate_behind_always=measures.lowest_rate_behind_always,
+        tasks=measures.tasks,
+        slices=cut(table, outcomes, options.slices),
+        effort=compare_effort(outcomes, quantities(table)),
+        funnel=build_funnel(table, outcomes),
+        signals=describe_signals(sightings, table, outcomes),
+        health=check_health(run, outcomes, sightings, published=published, copies=copies),
+        causes=causes,
+        reading_list=reading_list(causes, measures.tasks, table, outcomes),
+    )
+
+
+def decide_success(table: RolloutTable, wanted: str | None) -> tuple[Success, Floats]:
+    """How success is decided, and per row whether it was one (nan when unknown)."""
+    if wanted is not None:
+        rule = parse_success_rule(wanted)
+        stated = Success(kind="rule", rule=str(rule), source="given with --success")
+        return stated, apply_rule(rule, table)
+    success = infer_success(table.reward)
+    if success.rule is None:
+        return success, np.full(len(table), np.nan)
+    return success, BINARY_RULE.apply(table.reward)
+
+
+def apply_rule(rule: SuccessRule, table: RolloutTable) -> Floats:
+    if rule.field == "reward":
+        return rule.apply(table.reward)
+    require_field(table.rows, rule.field)
+    column = table.rows.columns[rule.field]
+    return rule.apply([column.at(row) for row in range(len(table))])
+
+
+def make_outcomes(table: RolloutTable, passed: Floats, sightings: Sightings, options: AnalyzeOptions) -> Outcomes:
+    return Outcomes(
+        tasks=table.tasks,
+        task=table.task,
+        repeat=table.repeat,
+        reward=table.reward,
+        success=passed,
+        infrastructure=sightings.infrastructure(table, passed),
+        expected=table.expected,
+        cluster=clusters(table, options.cluster_field),
+    )
+
+
+def clusters(table: RolloutTable, field: str | None) -> np.ndarray[tuple[int], np.dtype[np.int64]] | None:
+    """Per task: its cluster, by the first row that says; a task that does not say is a cluster of its own."""
+    if field is None:
+        return None
+    require_field(table.rows, field)
+    codes = table.rows.columns[field].coded().values
+    out = np.arange(len(table.tasks), dtype=np.int64) + int(codes.max(initial=0)) + 1
+    for row in range(len(table) - 1, -1, -1):
+        if codes[row] >= 0:
+            out[table.task[row]] = codes[row]
+    return out
+
+
+def coverage_of(run: Run, outcomes: Outcomes) -> Coverage:
+    table = run.table
+    present = np.bincount(table.task, minlength=len(table.tasks))
+    return Coverage(
+        tasks=len(table.tasks),
+        expected_rollouts=int(table.expected.sum()),
+        rollouts=len(table),
+        missing=int(np.maximum(table.expected - present, 0).sum()),
+        duplicates=run.surplus,
+        malformed=len(run.bad),
+        unscored=int(np.isnan(table.reward).sum()),
+        failed=int((table.status == FAILED).sum()),
+        truncated=int((table.status == TRUNCATED).sum()),
+        infrastructure=int(outcomes.infrastructure.sum()),
+    )
+
+
+def quantities(table: RolloutTable) -> dict[str, Floats]:
+    """What a rollout may cost, per row; quantities no row has are left out."""
+    found = {
+        "input tokens": table.input_tokens,
+        "output tokens": table.output_tokens,
+        "seconds": table.seconds,
+    }
+    if (table.rows.fact("items") > 0).any():
+        found["output items"] = (table.rows.fact("items") - table.rows.fact("prompt_items")).astype(np.float64)
+        found["tool calls"] = table.rows.fact("tool_calls").astype(np.float64)
+    return {name: values for name, values in found.items() if not np.isnan(values).all() and np.nanmax(values) > 0}
+
+
+def as_cause(label: Label) -> Cause:
+    """A label as it stands in the analysis."""
+    return Cause(
+        task=label.task,
+        label=label.cause,
+        confidence=label.confidence,
+        author=label.author,
+        reason=label.reason,
+        evidence=label.evidence,
+    )
+
+
+def draft_labels(analysis: Analysis) -> list[Label]:
+    """The labels an analysis carries."""
+    return [
+        Label(
+            task=cause.task,
+            cause=cause.label,
+            confidence=cause.confidence,
+            author=cause.author,
+            reason=cause.reason,
+            evidence=cause.evidence,
+        )
+        for cause in analysis.causes
+    ]
+
+
+def relabel(analysis: Analysis, labels: Mapping[str, Label]) -> Analysis:
+    """The analysis with other labels in force; what somebody has read and decided leaves the reading list."""
+    causes = [as_cause(labels[cause.task]) if cause.task in labels else cause for cause in analysis.causes]
+    decided = {cause.task for cause in causes if not cause.author.startswith("rule:")}
+    waiting = [item for item in analysis.reading_list if item.task not in decided]
+    return msgspec.structs.replace(analysis, causes=causes, reading_list=waiting)

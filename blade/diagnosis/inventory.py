@@ -1,0 +1,67 @@
+"""What came in, as a reader of the report should know it: file names without the machine's directories."""
+
+import re
+from pathlib import PurePath
+
+import msgspec
+
+from blade.diagnosis.analysis import MAX_LISTED, Count, Inputs, PublishedCheck, SourceFile
+from blade.rollouts import Column, Duplicate, Run
+from blade.rollouts.columns import level_text
+from blade.rollouts.table import InputFile
+
+DIRECTORIES = re.compile(r"(?:[^\s:]*/)+(?=[^\s/:]+)")
+
+
+def describe_inputs(run: Run, published: list[PublishedCheck], copies: list[str]) -> Inputs:
+    return Inputs(
+        run=run.name,
+        files=[describe_file(file) for file in run.files],
+        identity=run.identity,
+        identity_sentence=run.identity.sentence,
+        reward_field=run.reward_field,
+        expected_from=run.expected_from,
+        models=counts(run.table.model),
+        agents=counts(run.table.agent),
+        bad_lines=[msgspec.structs.replace(bad, file=file_name(bad.file)) for bad in run.bad[:MAX_LISTED]],
+        duplicates=[strip_paths(duplicate) for duplicate in run.duplicates[:MAX_LISTED]],
+        recovered_failures=run.recovered,
+        published=published,
+        copies=copies,
+        notes=[without_directories(note) for note in run.notes],
+    )
+
+
+def describe_file(file: InputFile) -> SourceFile:
+    return SourceFile(
+        name=file.path.name,
+        format=file.format.name,
+        bytes=file.size,
+        rows=file.rows,
+        sidecars={kind: path.name for kind, path in file.sidecars.found()},
+    )
+
+
+def counts(column: Column) -> list[Count]:
+    """How many rollouts carry each value, most first."""
+    coded = column.coded()
+    numbers: dict[str | None, int] = {}
+    for code in coded.values.tolist():
+        value = None if code < 0 else level_text(coded.levels[code])
+        numbers[value] = numbers.get(value, 0) + 1
+    ordered = sorted(numbers.items(), key=lambda pair: (-pair[1], pair[0] or ""))
+    return [Count(value=value, rollouts=number) for value, number in ordered]
+
+
+def file_name(path: str) -> str:
+    return PurePath(path).name
+
+
+def strip_paths(duplicate: Duplicate) -> Duplicate:
+    rows = [msgspec.structs.replace(row, file=file_name(row.file)) for row in duplicate.rows]
+    return msgspec.structs.replace(duplicate, rows=rows)
+
+
+def without_directories(text: str) -> str:
+    """A sentence whose paths are cut to their file names."""
+    return DIRECTORIES.sub("", text)

@@ -1,0 +1,51 @@
+"""What to read first: tasks whose cause nobody knows, those that weigh most first, with the rollouts that will tell."""
+
+import numpy as np
+
+from blade.diagnosis.analysis import Cause, ReadingItem
+from blade.metrics import Outcomes, TaskResult
+from blade.rollouts.table import RolloutTable
+
+MOST_ITEMS = 50
+CONFIDENCE = ("low", "medium", "high")
+
+
+def reading_list(
+    causes: list[Cause], results: list[TaskResult], table: RolloutTable, outcomes: Outcomes
+) -> list[ReadingItem]:
+    """Least certain causes first; among them the tasks that cost most."""
+    by_task = {result.task: (index, result) for index, result in enumerate(results)}
+    ordered = sorted(causes, key=lambda cause: weight(cause, by_task[cause.task][1]))
+    items = [read_item(cause, *by_task[cause.task], table, outcomes) for cause in ordered]
+    return [item for item in items if item is not None][:MOST_ITEMS]
+
+
+def weight(cause: Cause, result: TaskResult) -> tuple[int, float]:
+    lost = 1.0 - (result.rate or 0.0)
+    return CONFIDENCE.index(cause.confidence), -lost
+
+
+def read_item(
+    cause: Cause, index: int, result: TaskResult, table: RolloutTable, outcomes: Outcomes
+) -> ReadingItem | None:
+    rows = np.flatnonzero(table.task == index)
+    passing, failing = rows[outcomes.success[rows] == 1.0], rows[outcomes.success[rows] != 1.0]
+    if not len(failing):
+        return None
+    pair = closest(passing.tolist(), failing.tolist(), table) if len(passing) else (int(failing[0]),)
+    cited = [table.citation(row) for row in pair]
+    return ReadingItem(
+        task=result.task,
+        bucket=result.bucket or "missing",
+        why=f"{cause.label} by {cause.author}: {cause.reason}",
+        read=cited,
+        command="blade diff DIR " + " ".join(cited) if len(cited) == 2 else f"blade show DIR {cited[0]}",
+    )
+
+
+def closest(passing: list[int], failing: list[int], table: RolloutTable) -> tuple[int, int]:
+    """The passing and the failing rollout that are most alike in length, so that the difference is easy to see."""
+    size = table.rows.fact("text_bytes") + table.rows.fact("items") * 100
+    pairs = [(abs(int(size[p]) - int(size[f])), p, f) for p in passing for f in failing]
+    _, first, second = min(pairs)
+    return first, second

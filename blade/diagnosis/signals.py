@@ -1,0 +1,248 @@
+"""Signals: things seen in rollouts that may explain failures, for any benchmark and without configuration.
+
+Structured fields are read first, texts second. A signal is an observation, never a verdict: a non-empty error field
+is on passing rows too, a null status is normal, and a rollout that timed out may have passed. So every signal says how
+many of its rollouts passed.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from blade.diagnosis.analysis import Signal, SignalKind
+from blade.diagnosis.observations import Mask, Seen, any_of, is_false, is_true, lists, marked, rows_of, says
+from blade.metrics import Outcomes
+from blade.rollouts.features import KINDS
+from blade.rollouts.outcome import equals
+from blade.rollouts.table import FAILED, TRUNCATED, RolloutTable
+
+MESSAGE = KINDS.index("message")
+
+LOOP = 3
+"""Identical calls that make a loop: a second try is common sense, a third is not."""
+NORMAL = 0.5
+"""An ending most rollouts of the run share is how this benchmark ends, not an early stop."""
+
+MODEL_FAILURES = frozenset({"legitimate"})
+"""Failure classes by which a runner says that the model, not the infrastructure, failed."""
+JUDGE_FAILURES = frozenset({"judge_failed"})
+TIMEOUT_FIELDS = ("agent_timed_out", "container_timed_out", "eval_timed_out", "agent_timeout_error", "timed_out")
+VERIFIER_ERRORS = (
+    "exception_type",
+    "verifier_error",
+    "evaluation_error",
+    "judge_error",
+    "judge_generation_error",
+    "segale_error",
+)
+
+
+class Rule(NamedTuple):
+    """One signal and how it is found."""
+
+    code: str
+    kind: SignalKind
+    title: str
+    source: str
+    find: Callable[[RolloutTable], Seen]
+
+
+def failed(table: RolloutTable) -> Seen:
+    other = equals(table.failure, *MODEL_FAILURES, *JUDGE_FAILURES)
+    return rows_of((table.status == FAILED) & ~other)
+
+
+def provider_error(table: RolloutTable) -> Seen:
+    said = marked(table, "rate_limit", "server_error", "connection_error")
+    last = said.items == table.rows.fact("final_at")[said.rows]
+    alone = table.rows.fact("final_kind")[said.rows] == MESSAGE
+    message = Seen(said.rows[last & alone], said.items[last & alone])
+    return any_of(rows_of(table.rows.column("response.error").known()), message)
+
+
+def timeout(table: RolloutTable) -> Seen:
+    return rows_of(is_true(table, *TIMEOUT_FIELDS) | equals(table.failure, "timeout_exceeded", "timeout"))
+
+
+def sandbox_fault(table: RolloutTable) -> Seen:
+    flags = is_true(table, "memory_limit_exceeded_error")
+    return any_of(rows_of(flags), marked(table, "sandbox_fault", "out_of_memory"))
+
+
+def verifier_exception(table: RolloutTable) -> Seen:
+    broken = says(table, *VERIFIER_ERRORS) | is_true(table, "invalid_judge_response")
+    return rows_of(broken | equals(table.failure, *JUDGE_FAILURES))
+
+
+def verifier_unfinished(table: RolloutTable) -> Seen:
+    return rows_of(is_false(table, "evaluation_completed"))
+
+
+def simulated_user_failure(table: RolloutTable) -> Seen:
+    return rows_of(is_true(table, "num_user_failures") | lists(table, "failure_labels", "user_failure"))
+
+
+def environment_failure(table: RolloutTable) -> Seen:
+    return rows_of(is_true(table, "num_tool_failures") | lists(table, "failure_labels", "tool_failure"))
+
+
+def truncated(table: RolloutTable) -> Seen:
+    last = table.rows.fact("final_at")
+    return rows_of((table.status == TRUNCATED) | is_true(table, "truncated"), last)
+
+
+def context_overflow(table: RolloutTable) -> Seen:
+    return any_of(rows_of(is_true(table, "context_length_exceeded_error")), marked(table, "context_overflow"))
+
+
+def has_trajectory(table: RolloutTable) -> Mask:
+    return np.asarray(table.rows.fact("items") > 0)
+
+
+def output_items(table: RolloutTable) -> npt.NDArray[np.int32]:
+    return table.rows.fact("items") - table.rows.fact("prompt_items")
+
+
+def empty_output(table: RolloutTable) -> Seen:
+    """Nothing at all, or a last message without a word; a tool call is an output too."""
+    silent = (table.rows.fact("answer_bytes") == 0) & (table.rows.fact("tool_calls") == 0) & has_trajectory(table)
+    if len(table) and silent.mean() > NORMAL:
+        silent[:] = False  # this run does not store what its rollouts said
+    return rows_of(silent | is_true(table, "empty_response"), table.rows.fact("final_at"))
+
+
+def refusal(table: RolloutTable) -> Seen:
+    return rows_of((table.rows.fact("refused") > 0) | is_true(table, "is_refusal"), table.rows.fact("final_at"))
+
+
+def unparsable_answer(table: RolloutTable) -> Seen:
+    flags = is_true(table, "parse_failed", "parse_fail", "no_answer") | is_false(table, "extraction_successful")
+    return rows_of(flags | no_extract(table), table.rows.fact("final_at"))
+
+
+def no_extract(table: RolloutTable) -> Mask:
+    """Scored rows without the extracted answer that other rows of the run have."""
+    mask = np.zeros(len(table), dtype=bool)
+    for field in ("extracted_answer", "parsed_option", "extracted_judgement", "extracted_grade"):
+        if field in table.rows.columns:
+            mask |= ~table.rows.columns[field].known() & ~np.isnan(table.reward)
+    return mask & ~any_long(table)
+
+
+def any_long(table: RolloutTable) -> Mask:
+    # A long answer is left in the file, so its absence from the table proves nothing.
+    return np.asarray(table.rows.fact("answer_bytes") > 200)
+
+
+def repeated_call(table: RolloutTable) -> Seen:
+    return rows_of(table.rows.fact("repeated_calls") >= LOOP, table.rows.fact("repeated_at"))
+
+
+def tool_error(table: RolloutTable) -> Seen:
+    return rows_of(table.rows.fact("tool_errors") > 0, table.rows.fact("error_at"))
+
+
+def ignored_tool_error(table: RolloutTable) -> Seen:
+    """The last thing a tool said was an error, and the rollout answered all the same."""
+    answered = table.rows.fact("final_kind") == MESSAGE
+    return rows_of((table.rows.fact("ended_on_error") > 0) & answered, table.rows.fact("final_at"))
+
+
+def tool_timeout(table: RolloutTable) -> Seen:
+    return marked(table, "timeout")
+
+
+def no_tool_call(table: RolloutTable) -> Seen:
+    offered = is_true(table, "responses_create_params.tools")
+    silent = (table.rows.fact("tool_calls") == 0) & (output_items(table) > 0)
+    return rows_of(offered & silent, table.rows.fact("final_at"))
+
+
+def stopped_early(table: RolloutTable) -> Seen:
+    """The last item is not an answer, although most rollouts of the run end with one; or the runner says so."""
+    final = table.rows.fact("final_kind")
+    produced = output_items(table) > 0
+    unanswered = produced & (final != MESSAGE)
+    usual = bool(produced.any()) and float(unanswered[produced].mean()) > NORMAL
+    mask = is_false(table, "finished_naturally")
+    return rows_of(mask if usual else mask | unanswered, table.rows.fact("final_at"))
+
+
+def no_patch(table: RolloutTable) -> Seen:
+    return rows_of(is_false(table, "patch_exists") | is_true(table, "apply_failed"))
+
+
+RULES: tuple[Rule, ...] = (
+    Rule("failed_rollout", "infrastructure", "failed before a verdict", "failures file, failure class", failed),
+    Rule(
+        "provider_error",
+        "infrastructure",
+        "provider answered with an error",
+        "response.error, last message",
+        provider_error,
+    ),
+    Rule("timeout", "infrastructure", "agent, container or evaluation timed out", "timed-out fields", timeout),
+    Rule("sandbox_fault", "infrastructure", "sandbox or memory fault", "memory fields, tool results", sandbox_fault),
+    Rule("tool_timeout", "infrastructure", "a tool reported a time-out", "tool results", tool_timeout),
+    Rule("verifier_exception", "verifier", "verifier or judge raised an error", "error fields", verifier_exception),
+    Rule("verifier_unfinished", "verifier", "verifier did not finish", "evaluation_completed", verifier_unfinished),
+    Rule("simulated_user_failure", "verifier", "simulated user failed", "failure labels", simulated_user_failure),
+    Rule("environment_failure", "verifier", "environment's tools failed", "failure labels", environment_failure),
+    Rule("truncated", "behaviour", "ran out of tokens or turns", "incomplete_details, truncated", truncated),
+    Rule("context_overflow", "behaviour", "outgrew the context window", "context fields, texts", context_overflow),
+    Rule("empty_output", "behaviour", "produced no answer and no tool call", "output items", empty_output),
+    Rule("refusal", "behaviour", "declined the task", "is_refusal, opening of the answer", refusal),
+    Rule("unparsable_answer", "behaviour", "no answer could be parsed", "parse fields", unparsable_answer),
+    Rule("repeated_tool_call", "behaviour", f"made one tool call {LOOP} or more times", "tool calls", repeated_call),
+    Rule("ignored_tool_error", "behaviour", "answered right after a tool error", "tool results", ignored_tool_error),
+    Rule("tool_error", "behaviour", "met a tool error", "tool results", tool_error),
+    Rule("no_tool_call", "behaviour", "called no tool although tools were offered", "tool calls", no_tool_call),
+    Rule("stopped_early", "behaviour", "stopped before answering", "last item, finished_naturally", stopped_early),
+    Rule("no_patch", "behaviour", "left no patch that applies", "patch fields", no_patch),
+)
+"""Every signal, in the order in which the causes are tried."""
+
+INFRASTRUCTURE = ("failed_rollout", "provider_error", "timeout", "sandbox_fault")
+"""Signals that take a failing rollout out of the model's account in the sensitivity table."""
+
+
+class Sightings(NamedTuple):
+    """All signals of a run."""
+
+    seen: dict[str, Seen]
+
+    def infrastructure(self, table: RolloutTable, success: npt.NDArray[np.float64]) -> Mask:
+        """Rows that did not pass and whose failure is infrastructure's."""
+        mask = np.zeros(len(table), dtype=bool)
+        for code in INFRASTRUCTURE:
+            mask[self.seen[code].rows] = True
+        return np.asarray(mask & (success != 1.0))
+
+
+def find_signals(table: RolloutTable) -> Sightings:
+    """Looks for every signal."""
+    return Sightings({rule.code: rule.find(table) for rule in RULES})
+
+
+def describe_signals(sightings: Sightings, table: RolloutTable, outcomes: Outcomes) -> list[Signal]:
+    """The signals that were seen, those with most failing rollouts first."""
+    signals = [describe(rule, sightings.seen[rule.code], table, outcomes) for rule in RULES]
+    present = [signal for signal in signals if signal.rollouts]
+    return sorted(present, key=lambda signal: (-signal.failed, -signal.rollouts, signal.code))
+
+
+def describe(rule: Rule, seen: Seen, table: RolloutTable, outcomes: Outcomes) -> Signal:
+    passed = int((outcomes.success[seen.rows] == 1.0).sum())
+    return Signal(
+        code=rule.code,
+        kind=rule.kind,
+        title=rule.title,
+        source=rule.source,
+        rollouts=len(seen.rows),
+        passed=passed,
+        failed=len(seen.rows) - passed,
+        tasks=len(np.unique(table.task[seen.rows])),
+        citations=[table.citation(*place) for place in zip(seen.rows.tolist(), seen.items.tolist(), strict=True)],
+    )
