@@ -1,6 +1,7 @@
 """One run in, everything that can be computed about it out."""
 
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import msgspec
 import numpy as np
@@ -34,8 +35,22 @@ class AnalyzeOptions(msgspec.Struct, frozen=True, kw_only=True):
     """Field that says which tasks belong together, for the standard errors."""
 
 
+class Diagnosed(NamedTuple):
+    """A run with everything known about it, row by row and as a whole."""
+
+    run: Run
+    outcomes: Outcomes
+    sightings: Sightings
+    analysis: Analysis
+
+
 def analyze(run: Run, options: AnalyzeOptions | None = None, *, others: Sequence[Run] = ()) -> Analysis:
     """Everything computed about a run; `others` are runs it may be a copy of."""
+    return diagnose(run, options, others=others).analysis
+
+
+def diagnose(run: Run, options: AnalyzeOptions | None = None, *, others: Sequence[Run] = ()) -> Diagnosed:
+    """The analysis of a run together with the row-level columns it rests on."""
     options = options or AnalyzeOptions()
     table = run.table
     success, passed = decide_success(table, options.success)
@@ -45,7 +60,7 @@ def analyze(run: Run, options: AnalyzeOptions | None = None, *, others: Sequence
     published = check_published(run)
     copies = [other.name for other in others if other is not run and is_copy(run, other)]
     causes = [as_cause(label) for label in drafts.draft_labels(measures.tasks, table, outcomes, sightings)]
-    return Analysis(
+    analysis = Analysis(
         inputs=describe_inputs(run, published, copies),
         coverage=coverage_of(run, outcomes),
         success=success,
@@ -65,6 +80,7 @@ def analyze(run: Run, options: AnalyzeOptions | None = None, *, others: Sequence
         causes=causes,
         reading_list=reading_list(causes, measures.tasks, table, outcomes),
     )
+    return Diagnosed(run, outcomes, sightings, analysis)
 
 
 def decide_success(table: RolloutTable, wanted: str | None) -> tuple[Success, Floats]:

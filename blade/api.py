@@ -1,0 +1,97 @@
+"""The library in three verbs: read, analyze, and hand the table to a data-frame library."""
+
+from collections.abc import Sequence
+from importlib import import_module
+from os import PathLike, fspath
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import numpy as np
+
+from blade.diagnosis import Analysis, AnalyzeOptions
+from blade.diagnosis import analyze as analyze_run
+from blade.errors import UsageError
+from blade.rollouts import Column, ReadOptions, Run, read_runs
+from blade.rollouts.features import FACTS
+from blade.rollouts.table import STATUSES
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
+
+Paths = str | PathLike[str] | Sequence[str | PathLike[str]]
+
+
+def read(paths: Paths, **options: Any) -> Run:
+    """The one run in some files, directories or globs; `options` are the fields of `ReadOptions`.
+
+    Raises:
+        InputError: an input is missing, empty or unreadable, or holds no rollouts.
+        UsageError: the files hold several runs (use `read_all`), or an option names a field that does not exist.
+    """
+    runs = read_all(paths, **options)
+    if len(runs) > 1:
+        names = ", ".join(run.name for run in runs[:8])
+        raise UsageError(f"these files hold {len(runs)} runs ({names}); use blade.read_all, or read one file.")
+    return runs[0]
+
+
+def read_all(paths: Paths, **options: Any) -> list[Run]:
+    """Every run in some files, directories or globs."""
+    given = [paths] if isinstance(paths, str | PathLike) else list(paths)
+    return read_runs([fspath(path) for path in given], msgspec.convert(options, ReadOptions))
+
+
+def analyze(run: Run, **options: Any) -> Analysis:
+    """Everything computed about a run; `options` are the fields of `AnalyzeOptions`."""
+    return analyze_run(run, msgspec.convert(options, AnalyzeOptions))
+
+
+def to_polars(run: Run) -> "polars.DataFrame":
+    """One row per rollout as a polars frame; unknown is null."""
+    return optional("polars").DataFrame(frame_columns(run), strict=False)
+
+
+def to_pandas(run: Run) -> "pandas.DataFrame":
+    """One row per rollout as a pandas frame; unknown is None or NaN."""
+    return optional("pandas").DataFrame(frame_columns(run))
+
+
+def optional(name: str) -> ModuleType:
+    """A library the user may not have; its absence is told with the command that mends it."""
+    try:
+        return import_module(name)
+    except ImportError as error:
+        raise UsageError(f"{name} is not installed; run: pip install {name}") from error
+
+
+def frame_columns(run: Run) -> dict[str, list[Any]]:
+    """Every column of a run's table as plain values, by name."""
+    table = run.table
+    columns: dict[str, list[Any]] = {
+        "task": [table.tasks[code] for code in table.task.tolist()],
+        "repeat": table.repeat.tolist(),
+        "reward": plain(table.reward),
+        "status": [STATUSES[code] for code in table.status.tolist()],
+        "failure": values(table.failure),
+        "model": values(table.model),
+        "agent": values(table.agent),
+        "input_tokens": plain(table.input_tokens),
+        "output_tokens": plain(table.output_tokens),
+        "seconds": plain(table.seconds),
+    }
+    if table.rows.facts.shape[1]:
+        columns.update({f"fact.{name}": table.rows.fact(name).tolist() for name in FACTS})
+    columns.update({f"field.{path}": values(column) for path, column in table.rows.columns.items()})
+    return columns
+
+
+def plain(numbers: "np.ndarray[Any, np.dtype[np.float64]]") -> list[float | None]:
+    return [None if np.isnan(number) else number for number in numbers.tolist()]
+
+
+def values(column: Column) -> list[Any]:
+    """A column's values; lists stay lists."""
+    found = [column.at(row) for row in range(len(column.values))]
+    return [list(value) if isinstance(value, tuple) else value for value in found]
