@@ -1,0 +1,89 @@
+"""How much the score would rise if a failure mode went away.
+
+For each mode, every task is judged by its least affected rollouts alone (those without the mode; all of them when
+every one has it), and the tasks are averaged: no task is ever dropped. All modes together take the rollouts with the
+fewest modes; the oracle takes each task's best rollout. The gain is over the same tasks, so its interval is paired.
+"""
+
+import msgspec
+import numpy as np
+
+from blade.metrics import Metric, Outcomes
+from blade.metrics.intervals import estimate_mean
+from blade.metrics.outcomes import total_by_task
+from blade.metrics.values import Floats, Ints
+
+DEFINITION = "mean over tasks of (score of the least affected rollouts − score of all rollouts)"
+ORACLE_DEFINITION = "mean over tasks of (best rollout − score of all rollouts)"
+
+
+class Headroom(msgspec.Struct, frozen=True, kw_only=True):
+    """What the score would be without a failure mode."""
+
+    mode: str
+    """Code of the mode; `all modes`, `oracle` and `baseline` are the rows around them."""
+    score: float | None
+    """The score then."""
+    gain: Metric
+    """How much more than now."""
+    tasks: int
+    """Tasks whose score would change."""
+    rollouts: int
+    """Failing rollouts that carry the mode."""
+
+
+def ablate(outcomes: Outcomes, modes: dict[str, Ints]) -> list[Headroom]:
+    """Baseline, one row per mode by gain, all modes, and the oracle. `modes` maps a code to rows."""
+    known = ~np.isnan(outcomes.scores)
+    load = np.zeros(len(outcomes.task))
+    rows: list[Headroom] = []
+    for code, members in modes.items():
+        affected = np.zeros(len(outcomes.task))
+        affected[members] = 1.0
+        load += affected
+        failing = int(((affected > 0) & (outcomes.scores < 1.0)).sum())
+        rows.append(headroom(code, outcomes, least_affected(outcomes, affected), rollouts=failing))
+    rows.sort(key=lambda row: (-(row.gain.value or 0.0), row.mode))
+    everything = int(((load > 0) & (outcomes.scores < 1.0)).sum())
+    best = best_of_all(outcomes)
+    return [
+        headroom("baseline", outcomes, task_means(outcomes, known), rollouts=0),
+        *rows,
+        headroom("all modes", outcomes, least_affected(outcomes, load), rollouts=everything),
+        headroom("oracle", outcomes, best, rollouts=0, definition=ORACLE_DEFINITION),
+    ]
+
+
+def task_means(outcomes: Outcomes, mask: "np.ndarray[tuple[int], np.dtype[np.bool_]]") -> Floats:
+    """Per task: mean score of the chosen rows; nan without any."""
+    values = np.where(mask, outcomes.scores, np.nan)
+    return total_by_task(outcomes.task, values, tasks=len(outcomes.tasks)).mean
+
+
+def least_affected(outcomes: Outcomes, load: Floats) -> Floats:
+    """Per task: mean score of the scored rows with the smallest load."""
+    known = ~np.isnan(outcomes.scores)
+    smallest = np.full(len(outcomes.tasks), np.inf)
+    np.minimum.at(smallest, outcomes.task[known], load[known])
+    return task_means(outcomes, known & (load == smallest[outcomes.task]))
+
+
+def best_of_all(outcomes: Outcomes) -> Floats:
+    known = ~np.isnan(outcomes.scores)
+    best = np.full(len(outcomes.tasks), -np.inf)
+    np.maximum.at(best, outcomes.task[known], outcomes.scores[known])
+    return np.where(np.isfinite(best), best, np.nan)
+
+
+def headroom(mode: str, outcomes: Outcomes, scores: Floats, *, rollouts: int, definition: str = DEFINITION) -> Headroom:
+    now = task_means(outcomes, ~np.isnan(outcomes.scores))
+    used = ~np.isnan(now)
+    gains = scores[used] - now[used]
+    cluster = None if outcomes.cluster is None else outcomes.cluster[used]
+    return Headroom(
+        mode=mode,
+        score=float(scores[used].mean()) if used.any() else None,
+        gain=estimate_mean(gains, definition=definition, cluster=cluster),
+        tasks=int((np.abs(gains) > 1e-12).sum()),
+        rollouts=rollouts,
+    )
