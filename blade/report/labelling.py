@@ -10,14 +10,14 @@ from pathlib import Path
 
 import msgspec
 
-from blade.diagnosis.analysis import Analysis, Cause
+from blade.diagnosis.analysis import Analysis
 from blade.diagnosis.labels import DECODER, Evidence, Label, check_cause
 from blade.errors import InputError, UsageError
+from blade.report.citations import item_of
 from blade.rollouts import Item, Run
 from blade.rollouts.table import examples
 
 AUTHOR_FORM = re.compile(r"(rule|llm|human):\S.*")
-ITEM_FORM = re.compile(r"(?P<rollout>.+:[0-9]+)#(?P<item>[0-9]+)")
 RULE = "rule:"
 
 
@@ -50,8 +50,7 @@ def check_evidence(proof: Evidence, run: Run) -> Evidence:
 def locate(citation: str, run: Run) -> tuple[int, int | None]:
     """Row and item of a citation."""
     text = citation.strip().strip("`")
-    match = ITEM_FORM.fullmatch(text)
-    return run.row(text), None if match is None else int(match["item"])
+    return run.row(text), item_of(text)
 
 
 def check_quote(quote: str | None, items: Sequence[Item], *, citation: str, item: int | None) -> None:
@@ -82,15 +81,3 @@ def is_kept(line: bytes, where: str) -> bool:
         return not DECODER.decode(line).author.startswith(RULE)
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise InputError(f"{where}: is not a label: {error}. Mend or remove the line.") from error
-
-
-def label_of(cause: Cause) -> Label:
-    """The label a cause was taken from."""
-    return Label(
-        task=cause.task,
-        cause=cause.label,
-        confidence=cause.confidence,
-        author=cause.author,
-        reason=cause.reason,
-        evidence=cause.evidence,
-    )

@@ -14,7 +14,8 @@ from blade.diagnosis.analyze import AnalyzeOptions, draft_labels, relabel
 from blade.diagnosis.labels import Label, read_labels
 from blade.errors import InputError
 from blade.report.files import HIDDEN, append_line, locked, write_file
-from blade.report.labelling import check_label, label_of, merge_labels
+from blade.report.labelling import check_label, merge_labels
+from blade.report.notes import diagnose_command
 from blade.report.reading import render_reading_list
 from blade.report.report import build_report, render_report
 from blade.rollouts import ReadOptions, Run, read_runs
@@ -134,7 +135,8 @@ def _render(folder: Path, analysis: Analysis, request: Request | None) -> Worksp
     labels = _labels_in_force(folder, analysis)
     analysis = relabel(analysis, labels)
     write_file(folder / ANALYSIS, canonical_json(analysis))
-    write_file(folder / REPORT, render_report(build_report(analysis)).encode())
+    command = None if request is None else diagnose_command(request.inputs, request.read, request.analyze)
+    write_file(folder / REPORT, render_report(build_report(analysis, command=command)).encode())
     write_file(folder / READING_LIST, render_reading_list(analysis).encode())
     return Workspace(folder=folder, analysis=analysis, labels=labels, request=request)
 
@@ -143,7 +145,7 @@ def _labels_in_force(folder: Path, analysis: Analysis) -> dict[str, Label]:
     """Labels of this run's tasks; those of tasks that are no longer in the rollouts stay in the file only."""
     place = folder / LABELS
     if not place.exists():
-        return {cause.task: label_of(cause) for cause in analysis.causes}
+        return {label.task: label for label in draft_labels(analysis)}
     tasks = {result.task for result in analysis.tasks}
     return {task: label for task, label in read_labels(place).items() if task in tasks}
 

@@ -1,0 +1,122 @@
+"""Recommendations: repairs that need no judgement, then what to read, then what the judged causes add up to.
+
+Nothing is recommended on the strength of a draft: until somebody has read a task, the advice is to read it.
+"""
+
+import msgspec
+
+from blade.diagnosis.analysis import MAX_LISTED, Analysis, Finding
+from blade.diagnosis.labels import CAUSES
+from blade.report.citations import cited, codes, reading_commands
+from blade.report.dives import RULE, cause_words
+from blade.report.listing import Listing, first
+from blade.report.numbers import plural, signed_pp
+from blade.report.summary import is_rate
+from blade.report.text import Markdown, md
+
+MOST_READING = 10
+MOST_CITED = 5
+MOST_TASKS = 10
+
+
+class ToRead(msgspec.Struct, frozen=True, kw_only=True):
+    """A task to read next."""
+
+    task: str
+    """Its key."""
+    bucket: str
+    """Its bucket."""
+    why: str
+    """What reading would decide."""
+    commands: list[str]
+    """What to run."""
+
+
+class JudgedCause(msgspec.Struct, frozen=True, kw_only=True):
+    """Tasks that a reader gave the same cause."""
+
+    label: str
+    """The cause."""
+    meaning: str
+    """The cause in words."""
+    tasks: Markdown
+    """The tasks."""
+    count: int
+    """How many."""
+    headroom: Markdown
+    """What pass@1 would gain if all of them always passed: an upper bound, not a forecast."""
+
+
+class Advice(msgspec.Struct, frozen=True, kw_only=True):
+    """Everything in the section."""
+
+    repairs: list[Markdown]
+    """What to mend before anybody blames the model."""
+    causes: list[JudgedCause]
+    """What readers found, most headroom first."""
+    drafts: int
+    """Tasks whose cause is a draft by rule."""
+    reading: Listing[ToRead]
+    """What to read next."""
+
+
+def advise(analysis: Analysis) -> Advice:
+    """What to do next."""
+    listing = first(analysis.reading_list, MOST_READING)
+    reading = [
+        ToRead(task=item.task, bucket=item.bucket, why=item.why, commands=reading_commands(item.read))
+        for item in listing.shown
+    ]
+    return Advice(
+        repairs=[repair(finding) for finding in analysis.health] + missing_tasks(analysis),
+        causes=judged_causes(analysis),
+        drafts=sum(cause.author.startswith(RULE) for cause in analysis.causes),
+        reading=Listing(shown=reading, rest=listing.rest),
+    )
+
+
+def repair(finding: Finding) -> Markdown:
+    """A finding as something to do."""
+    kind = CAUSES[finding.cause]
+    said = f"{capitalized(finding.hint)}: {md(finding.message)}" if finding.hint else md(finding.message)
+    where = f" ({cited(finding.citations, MOST_CITED, limit=MAX_LISTED)})" if finding.citations else ""
+    return Markdown(f"{said}{where}. *{kind.capitalize()}.*")
+
+
+def capitalized(text: str) -> Markdown:
+    return md(text[:1].upper() + text[1:])
+
+
+def missing_tasks(analysis: Analysis) -> list[Markdown]:
+    """Tasks without any outcome cannot be diagnosed, only run."""
+    missing = analysis.buckets.missing
+    if not missing:
+        return []
+    named = codes(first(missing, MOST_TASKS))
+    return [Markdown(f"Run {plural(len(missing), 'task')} again that no known outcome speaks for: {named}.")]
+
+
+def judged_causes(analysis: Analysis) -> list[JudgedCause]:
+    """What readers found, by cause."""
+    tasks: dict[str, list[str]] = {}
+    for cause in analysis.causes:
+        if not cause.author.startswith(RULE):
+            tasks.setdefault(cause.label, []).append(cause.task)
+    lost = lost_share(analysis)
+    gains = {label: sum(lost.get(task, 0.0) for task in of_label) for label, of_label in tasks.items()}
+    return [
+        JudgedCause(
+            label=label,
+            meaning=cause_words(label),
+            tasks=codes(first(tasks[label], MOST_TASKS), in_table=True),
+            count=len(tasks[label]),
+            headroom=signed_pp(gains[label]) if is_rate(analysis) else signed_pp(None),
+        )
+        for label in sorted(tasks, key=lambda label: (-gains[label], label))
+    ]
+
+
+def lost_share(analysis: Analysis) -> dict[str, float]:
+    """By task: how much of pass@1 its failures cost."""
+    scored = sum(result.n > 0 for result in analysis.tasks)
+    return {result.task: (1.0 - result.rate) / scored for result in analysis.tasks if result.rate is not None}

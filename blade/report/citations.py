@@ -1,0 +1,60 @@
+"""Citations as they are read and written, and the commands that show what they cite.
+
+A task key may be anything, colons, spaces and shell syntax included: it is quoted in commands and fenced in prose.
+"""
+
+import re
+import shlex
+from collections.abc import Sequence
+from typing import Final
+
+from blade.report.listing import Listing, first
+from blade.report.text import Markdown, code, code_cell
+
+FOLDER: Final = "DIR"
+"""What commands in a report call the folder the report is in."""
+ITEM: Final = re.compile(r"(?P<rollout>.+:[0-9]+)#(?P<item>[0-9]+)", re.DOTALL)
+
+
+def rollout_of(citation: str) -> str:
+    """`task:repeat` of a citation, its item left out."""
+    match = ITEM.fullmatch(citation)
+    return citation if match is None else match["rollout"]
+
+
+def item_of(citation: str) -> int | None:
+    """The item a citation names, if any."""
+    match = ITEM.fullmatch(citation)
+    return None if match is None else int(match["item"])
+
+
+def task_of(citation: str) -> str:
+    """The task a citation is of."""
+    return rollout_of(citation).rpartition(":")[0]
+
+
+def codes(listing: Listing[str], *, in_table: bool = False) -> Markdown:
+    """Citations or task keys as code, separated by commas, with how many follow."""
+    shown = ", ".join((code_cell if in_table else code)(text) for text in listing.shown)
+    return Markdown(f"{shown} and {listing.more}" if listing.rest else shown)
+
+
+def cited(citations: Sequence[str], most: int, *, limit: int | None = None, in_table: bool = False) -> Markdown:
+    """The first citations and how many follow; `limit` is the length at which the list was cut before."""
+    return codes(first(citations, most, limit=limit), in_table=in_table)
+
+
+def show_command(citation: str) -> str:
+    """The command that shows a rollout."""
+    return f"blade show {FOLDER} {shlex.quote(citation)}"
+
+
+def diff_command(left: str, right: str) -> str:
+    """The command that compares two rollouts."""
+    return f"blade diff {FOLDER} {shlex.quote(left)} {shlex.quote(right)}"
+
+
+def reading_commands(citations: Sequence[str]) -> list[str]:
+    """The commands that show these rollouts; two of them are also compared."""
+    shown = [show_command(citation) for citation in citations]
+    return [*shown, diff_command(*citations)] if len(citations) == 2 else shown

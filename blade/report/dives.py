@@ -1,0 +1,135 @@
+"""Deep dives: what is known about each task that is not always passed, and who says so.
+
+A draft by rule is called one. Nobody has read a trajectory until a person or a model signed a label.
+"""
+
+from collections.abc import Callable, Iterator
+
+import msgspec
+
+from blade.diagnosis.analysis import MAX_LISTED, Analysis, Cause
+from blade.diagnosis.labels import CAUSES
+from blade.metrics import TaskResult
+from blade.report.citations import reading_commands, rollout_of, task_of
+from blade.report.listing import Listing, first
+
+MOST_DIVES = 20
+RULE = "rule:"
+
+
+class SignalCount(msgspec.Struct, frozen=True, kw_only=True):
+    """A signal and in how many rollouts of a task it was seen."""
+
+    title: str
+    """What was seen."""
+    rollouts: int
+    """In how many of the task's rollouts."""
+
+
+class Dive(msgspec.Struct, frozen=True, kw_only=True):
+    """One task."""
+
+    result: TaskResult
+    """What its rollouts showed."""
+    cause: Cause | None
+    """The label in force."""
+    is_draft: bool
+    """Whether only a rule has said so."""
+    meaning: str
+    """The cause in words."""
+    signals: list[SignalCount]
+    """What was seen in its rollouts."""
+    commands: list[str]
+    """What to run to read them."""
+
+
+class Dives(msgspec.Struct, frozen=True, kw_only=True):
+    """The tasks of one bucket."""
+
+    tasks: Listing[Dive]
+    """Those shown, in reading order."""
+    drafts: int
+    """Tasks of the bucket that nobody has read."""
+    read: int
+    """Tasks whose cause a person or a model has judged."""
+    only_failing: bool
+    """Whether signals are counted in failing rollouts alone, or in passing ones too."""
+
+
+def dive_into(analysis: Analysis, bucket: str) -> Dives:
+    """What is known about every task of a bucket."""
+    rank = {item.task: place for place, item in enumerate(analysis.reading_list)}
+    results = [result for result in analysis.tasks if result.bucket == bucket]
+    results.sort(key=lambda result: rank.get(result.task, len(rank)))
+    listing = first(results, MOST_DIVES)
+    causes = {cause.task: cause for cause in analysis.causes}
+    drafts = sum(is_draft(causes.get(result.task)) for result in results)
+    look = signal_counter(analysis)
+    return Dives(
+        tasks=Listing(shown=[dive(result, causes, analysis, look) for result in listing.shown], rest=listing.rest),
+        drafts=drafts,
+        read=len(results) - drafts,
+        only_failing=bucket == "never" or failing_citations(analysis) is not None,
+    )
+
+
+def dive(
+    result: TaskResult, causes: dict[str, Cause], analysis: Analysis, look: Callable[[str], list[SignalCount]]
+) -> Dive:
+    """What is known about one task."""
+    cause = causes.get(result.task)
+    return Dive(
+        result=result,
+        cause=cause,
+        is_draft=is_draft(cause),
+        meaning=cause_words(cause.label) if cause else "",
+        signals=look(result.task),
+        commands=reading_commands(to_read(analysis, result.task, cause)),
+    )
+
+
+def is_draft(cause: Cause | None) -> bool:
+    """Whether nobody but a rule has judged the task."""
+    return cause is None or cause.author.startswith(RULE)
+
+
+def cause_words(label: str) -> str:
+    """`BI+KG?` in words."""
+    return " and ".join(CAUSES.get(part, part) for part in label.removesuffix("?").split("+"))
+
+
+def to_read(analysis: Analysis, task: str, cause: Cause | None) -> list[str]:
+    """The rollouts that the reading list or the evidence names."""
+    listed = [citation for item in analysis.reading_list if item.task == task for citation in item.read]
+    proof = [evidence.citation for evidence in cause.evidence] if cause else []
+    return listed or list(dict.fromkeys(rollout_of(citation) for citation in proof))[:2]
+
+
+def failing_citations(analysis: Analysis) -> frozenset[str] | None:
+    """Every rollout that did not pass, when the funnel lists them all."""
+    if any(len(stage.lost) >= MAX_LISTED for stage in analysis.funnel) or not analysis.funnel:
+        return None
+    return frozenset(citation for stage in analysis.funnel for citation in stage.lost)
+
+
+def signal_counter(analysis: Analysis) -> Callable[[str], list[SignalCount]]:
+    """A function that says which signals were seen in a task, most often first; prepared once for all tasks."""
+    failing = failing_citations(analysis)
+    counts: dict[str, dict[str, int]] = {}
+    for title, rollout in sightings(analysis):
+        if failing is None or rollout in failing:
+            of_task = counts.setdefault(task_of(rollout), {})
+            of_task[title] = of_task.get(title, 0) + 1
+
+    def look(task: str) -> list[SignalCount]:
+        ordered = sorted(counts.get(task, {}).items(), key=lambda pair: (-pair[1], pair[0]))
+        return [SignalCount(title=title, rollouts=number) for title, number in ordered]
+
+    return look
+
+
+def sightings(analysis: Analysis) -> Iterator[tuple[str, str]]:
+    """Every signal with every rollout it was seen in."""
+    for signal in analysis.signals:
+        for citation in signal.citations:
+            yield signal.title, rollout_of(citation)

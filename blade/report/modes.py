@@ -1,0 +1,91 @@
+"""Dominant Failure Modes: what was seen in rollouts, what labels say, and what is not the model's doing."""
+
+import msgspec
+
+from blade.diagnosis.analysis import MAX_LISTED, Analysis, Finding, Signal
+from blade.diagnosis.labels import CAUSES
+from blade.report.citations import cited
+from blade.report.dives import cause_words, is_draft
+from blade.report.listing import Listing, first
+from blade.report.summary import failing_rollouts
+from blade.report.text import Markdown
+
+MOST_CITED = 3
+MOST_FINDINGS = 50
+
+
+class SignalRow(msgspec.Struct, frozen=True, kw_only=True):
+    """One signal as it is shown."""
+
+    signal: Signal
+    """What was seen."""
+    examples: Markdown
+    """Where it was seen first."""
+
+
+class CauseRow(msgspec.Struct, frozen=True, kw_only=True):
+    """Tasks that share a label."""
+
+    label: str
+    """The label."""
+    meaning: str
+    """The label in words."""
+    tasks: int
+    """How many tasks carry it."""
+    drafts: int
+    """How many of them by rule alone."""
+
+
+class FindingRow(msgspec.Struct, frozen=True, kw_only=True):
+    """One health finding as it is shown."""
+
+    finding: Finding
+    """What was seen."""
+    kind: str
+    """Whose it is."""
+    examples: Markdown
+    """Where."""
+
+
+class FailureModes(msgspec.Struct, frozen=True, kw_only=True):
+    """Everything in the section."""
+
+    failing: int
+    """Rollouts that did not pass."""
+    signals: list[SignalRow]
+    """What was seen, most failures first."""
+    causes: list[CauseRow]
+    """Labels in force, most tasks first."""
+    health: Listing[FindingRow]
+    """What is wrong that is not the model's."""
+
+
+def failure_modes(analysis: Analysis) -> FailureModes:
+    """The section's tables."""
+    findings = first(analysis.health, MOST_FINDINGS)
+    return FailureModes(
+        failing=failing_rollouts(analysis),
+        signals=[
+            SignalRow(signal=signal, examples=cited(signal.citations, MOST_CITED, in_table=True))
+            for signal in analysis.signals
+        ],
+        causes=cause_rows(analysis),
+        health=Listing(shown=[finding_row(finding) for finding in findings.shown], rest=findings.rest),
+    )
+
+
+def finding_row(finding: Finding) -> FindingRow:
+    return FindingRow(
+        finding=finding,
+        kind=CAUSES[finding.cause],
+        examples=cited(finding.citations, MOST_CITED, limit=MAX_LISTED, in_table=True),
+    )
+
+
+def cause_rows(analysis: Analysis) -> list[CauseRow]:
+    """Labels in force, most tasks first."""
+    rows: dict[str, CauseRow] = {}
+    for cause in analysis.causes:
+        row = rows.get(cause.label) or CauseRow(label=cause.label, meaning=cause_words(cause.label), tasks=0, drafts=0)
+        rows[cause.label] = msgspec.structs.replace(row, tasks=row.tasks + 1, drafts=row.drafts + is_draft(cause))
+    return sorted(rows.values(), key=lambda row: (-row.tasks, row.label))

@@ -1,0 +1,113 @@
+"""How numbers are written: one function per kind of number, used as filters by templates and by the terminal.
+
+Digits are fixed so that a report is the same text every time. A number nobody knows is `n/a (n=0)`, never 0.
+"""
+
+from collections.abc import Sequence
+
+from blade.report.text import Markdown
+
+UNKNOWN = Markdown("n/a (n=0)")
+DASH = Markdown("–")
+"""Where a number does not apply, as an interval to a count."""
+
+Interval = Sequence[float]
+
+
+def percent(share: float | None, digits: int = 1) -> Markdown:
+    """0.42 as `42.0 %`."""
+    return UNKNOWN if share is None else Markdown(f"{_fixed(100.0 * share, digits)} %")
+
+
+def share(part: int | None, whole: int | None, digits: int = 1) -> Markdown:
+    """How much of the whole a part is, as a percentage."""
+    return percent(part / whole, digits) if part is not None and whole else UNKNOWN
+
+
+def interval(ends: Interval | None, digits: int = 1) -> Markdown:
+    """An interval of shares as `31.2 % to 53.4 %`."""
+    return DASH if ends is None else Markdown(f"{percent(ends[0], digits)} to {percent(ends[1], digits)}")
+
+
+def number(value: float | None, digits: int = 3) -> Markdown:
+    """A reward or another plain number, `0.512`."""
+    return UNKNOWN if value is None else Markdown(_fixed(value, digits))
+
+
+def number_interval(ends: Interval | None, digits: int = 3) -> Markdown:
+    """An interval of plain numbers as `0.401 to 0.623`."""
+    return DASH if ends is None else Markdown(f"{number(ends[0], digits)} to {number(ends[1], digits)}")
+
+
+def points(value: float | None, digits: int = 1) -> Markdown:
+    """A standard error of a share in percentage points, `8.1 pp`."""
+    return DASH if value is None else Markdown(f"{_fixed(100.0 * value, digits)} pp")
+
+
+def signed_pp(value: float | None, digits: int = 1) -> Markdown:
+    """A difference of shares in percentage points, `+3.2 pp`."""
+    return UNKNOWN if value is None else Markdown(f"{_signed(100.0 * value, digits)} pp")
+
+
+def signed_pp_interval(ends: Interval | None, digits: int = 1) -> Markdown:
+    """An interval of such differences."""
+    return DASH if ends is None else Markdown(f"{signed_pp(ends[0], digits)} to {signed_pp(ends[1], digits)}")
+
+
+def count(value: int | None) -> Markdown:
+    """A count with its thousands set apart, `12,345`."""
+    return UNKNOWN if value is None else Markdown(f"{value:,}")
+
+
+def plural(value: int, noun: str, many: str = "") -> Markdown:
+    """A count with its noun: `1 rollout`, `2 rollouts`."""
+    return Markdown(f"{value:,} {noun if value == 1 else many or noun + 's'}")
+
+
+def amount(value: float | None) -> Markdown:
+    """Tokens, steps or seconds: whole from 100 on, with one digit below."""
+    return UNKNOWN if value is None else Markdown(_fixed(value, 0 if abs(value) >= 100.0 else 1))
+
+
+def signed_amount(value: float | None) -> Markdown:
+    """A difference of such amounts."""
+    return UNKNOWN if value is None else Markdown(_signed(value, 0 if abs(value) >= 100.0 else 1))
+
+
+def signed_amount_interval(ends: Interval | None) -> Markdown:
+    """An interval of such differences."""
+    return DASH if ends is None else Markdown(f"{signed_amount(ends[0])} to {signed_amount(ends[1])}")
+
+
+def tokens(value: float | None) -> Markdown:
+    """A number of tokens, whole."""
+    return UNKNOWN if value is None else Markdown(_fixed(value, 0))
+
+
+def seconds(value: float | None) -> Markdown:
+    """A duration in the unit that suits it."""
+    if value is None:
+        return UNKNOWN
+    for size, unit in ((3600.0, "h"), (60.0, "min")):
+        if value >= size:
+            return Markdown(f"{_fixed(value / size, 1)} {unit}")
+    return Markdown(f"{_fixed(value, 1)} s")
+
+
+def size(value: int) -> Markdown:
+    """A file's size, `1.2 MB`, in powers of 1000."""
+    amount_left, units = float(value), ["B", "kB", "MB", "GB", "TB"]
+    while amount_left >= 999.95 and len(units) > 1:
+        amount_left /= 1000.0
+        units.pop(0)
+    return Markdown(f"{value} B" if units[0] == "B" else f"{_fixed(amount_left, 1)} {units[0]}")
+
+
+def _fixed(value: float, digits: int) -> str:
+    shown = f"{value:,.{digits}f}"
+    return shown.removeprefix("-") if not any(sign in shown for sign in "123456789") and "n" not in shown else shown
+
+
+def _signed(value: float, digits: int) -> str:
+    shown = _fixed(value, digits)
+    return shown if shown.startswith("-") else f"+{shown}"

@@ -1,0 +1,123 @@
+"""The report: one complete value, and its rendering.
+
+Everything the template shows stands in `Report`, so that a report can be tested without reading Markdown. The template
+escapes every text that is not Markdown already and stops at anything unknown.
+"""
+
+import functools
+from typing import Any
+
+import jinja2
+import msgspec
+
+from blade.diagnosis.analysis import Analysis, Count
+from blade.report import numbers, text
+from blade.report.advice import Advice, advise
+from blade.report.dives import Dives, dive_into
+from blade.report.inventory import Inventory, take_inventory
+from blade.report.listing import Listing, first
+from blade.report.modes import FailureModes, failure_modes
+from blade.report.notes import Notes, make_notes
+from blade.report.outcomes import BucketSection, StageRow, bucket_section, stage_rows
+from blade.report.results import Results, collect_results
+from blade.report.summary import is_rate, summarize
+from blade.report.text import Markdown
+
+MOST_MODELS = 20
+TEXT_FILTERS = (text.md, text.cell, text.code, text.code_cell)
+NUMBER_FILTERS = (
+    *(numbers.percent, numbers.share, numbers.interval, numbers.number, numbers.number_interval, numbers.points),
+    *(numbers.signed_pp, numbers.signed_pp_interval, numbers.count, numbers.plural, numbers.amount),
+    *(numbers.signed_amount, numbers.signed_amount_interval, numbers.tokens, numbers.seconds, numbers.size),
+)
+
+
+class Report(msgspec.Struct, frozen=True, kw_only=True):
+    """Everything a report says, section by section."""
+
+    run: str
+    """Name of the run."""
+    has_success: bool
+    """Whether rollouts pass and fail."""
+    summary: list[Markdown]
+    """Executive Summary."""
+    inventory: Inventory
+    """Artifact Inventory."""
+    results: Results
+    """Aggregate Results."""
+    funnel: list[StageRow]
+    """Workflow Funnel."""
+    buckets: BucketSection
+    """Task Outcome Buckets."""
+    modes: FailureModes
+    """Dominant Failure Modes."""
+    sometimes: Dives
+    """Sometimes-Pass Deep Dives."""
+    never: Dives
+    """Never-Pass Deep Dives."""
+    models: Listing[Count]
+    """Cross-Model Comparison: models that answered."""
+    model_field: str
+    """The field that names them."""
+    advice: Advice
+    """Recommendations."""
+    notes: Notes
+    """Reproducibility Notes."""
+
+
+def build_report(analysis: Analysis, *, command: str | None = None) -> Report:
+    """The report of an analysis.
+
+    Args:
+        command: the command that made the analysis; without one, a command that names its files.
+    """
+    return Report(
+        run=analysis.inputs.run,
+        has_success=is_rate(analysis),
+        summary=summarize(analysis),
+        inventory=take_inventory(analysis),
+        results=collect_results(analysis),
+        funnel=stage_rows(analysis),
+        buckets=bucket_section(analysis),
+        modes=failure_modes(analysis),
+        sometimes=dive_into(analysis, "sometimes"),
+        never=dive_into(analysis, "never"),
+        models=first([model for model in analysis.inputs.models if model.value is not None], MOST_MODELS),
+        model_field="response.model" if is_gym(analysis) else "model",
+        advice=advise(analysis),
+        notes=make_notes(analysis, command),
+    )
+
+
+def is_gym(analysis: Analysis) -> bool:
+    """Whether the rows are Gym's, which keep the model inside the response."""
+    return any(file.format == "gym" for file in analysis.inputs.files)
+
+
+def render_report(report: Report) -> str:
+    """The report as Markdown."""
+    return templates().get_template("report.md.jinja").render(report=report)
+
+
+@functools.cache
+def templates() -> jinja2.Environment:
+    """Where the templates are, and how they are filled."""
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("blade.report"),
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        finalize=finalize,
+    )
+    environment.filters |= {function.__name__: function for function in (*TEXT_FILTERS, *NUMBER_FILTERS)}
+    return environment
+
+
+def finalize(value: Any) -> Any:
+    """Markdown as it is, any other text escaped; a number without a filter is a mistake in the template."""
+    if isinstance(value, jinja2.Undefined | Markdown):
+        return value
+    if isinstance(value, str):
+        return text.cell(value)
+    raise TypeError(f"the template shows {value!r} as it is; give it a filter")

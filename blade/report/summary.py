@@ -1,0 +1,160 @@
+"""The Executive Summary: the run in a handful of sentences, each of which can be followed to a table below it.
+
+Signals are said to be *seen in* rollouts, never to be their cause; a cause is a judgement and names its author.
+"""
+
+from blade.diagnosis.analysis import Analysis, Coverage, headline_of
+from blade.metrics import Buckets, Metric
+from blade.report.citations import reading_commands
+from blade.report.numbers import count, interval, number, number_interval, percent, plural
+from blade.report.text import Markdown, code, md
+
+TOP_SIGNALS = 3
+
+
+def summarize(analysis: Analysis) -> list[Markdown]:
+    """The sentences of the summary, the most important first."""
+    return [
+        headline_sentence(analysis),
+        *bucket_sentence(analysis),
+        *caveats(analysis),
+        *signal_sentences(analysis),
+        *cause_sentence(analysis),
+        *reading_sentence(analysis),
+        health_sentence(analysis),
+    ]
+
+
+def is_rate(analysis: Analysis) -> bool:
+    """Whether the headline is a share of successes and not a mean reward."""
+    return analysis.headline == "pass_at_1"
+
+
+def value_words(metric: Metric, *, rate: bool) -> Markdown:
+    """A headline's value as its kind is written."""
+    return percent(metric.value) if rate else number(metric.value)
+
+
+def interval_words(metric: Metric, *, rate: bool) -> Markdown:
+    """A headline's interval as its kind is written."""
+    return interval(metric.ci95) if rate else number_interval(metric.ci95)
+
+
+def headline_sentence(analysis: Analysis) -> Markdown:
+    """The headline with its interval."""
+    metric, rate = headline_of(analysis), is_rate(analysis)
+    if metric.value is None:
+        return Markdown(
+            "**No rollout has a score**, so there is no headline; what follows is about the rollouts alone."
+        )
+    name = "pass@1" if rate else "mean reward"
+    sure = f"95 % interval {interval_words(metric, rate=rate)}" if metric.ci95 else "too few tasks for an interval"
+    scored = analysis.coverage.rollouts - analysis.coverage.unscored
+    said = f"**{name} is {value_words(metric, rate=rate)}** ({sure}) over {plural(metric.n, 'task')} and "
+    said += f"{plural(scored, 'scored rollout')}."
+    if not rate:
+        said += " Rewards are graded and no success rule was given, so there is no pass@1 and tasks are in no buckets."
+    return Markdown(said)
+
+
+def bucket_sentence(analysis: Analysis) -> list[Markdown]:
+    """How tasks fall into buckets; nothing when success is not defined."""
+    if not is_rate(analysis):
+        return []
+    buckets = analysis.buckets
+    said = f"Of {plural(analysis.coverage.tasks, 'task')}, {count(len(buckets.always))} always passed, "
+    said += f"{count(len(buckets.sometimes))} sometimes and {count(len(buckets.never))} never"
+    said += f"; {count(len(buckets.missing))} have no known outcome." if buckets.missing else "."
+    return [Markdown(said), *single_repeat(analysis, buckets)]
+
+
+def single_repeat(analysis: Analysis, buckets: Buckets) -> list[Markdown]:
+    """With one rollout per task nothing can be seen to pass sometimes."""
+    if buckets.sometimes or max((result.n for result in analysis.tasks), default=0) > 1:
+        return []
+    return [Markdown("Every task has one scored rollout at most, so no task can be seen to pass *sometimes*.")]
+
+
+def caveats(analysis: Analysis) -> list[Markdown]:
+    """What is missing, failed or infrastructure's, and how far it could move the headline."""
+    gaps = gap_words(analysis.coverage)
+    if not gaps:
+        return []
+    return [Markdown(f"Not everything is there: {'; '.join(gaps)}.{sensitivity_words(analysis)}")]
+
+
+def sensitivity_words(analysis: Analysis) -> str:
+    """How far the way of counting moves the headline; nothing when there is nothing to count differently."""
+    coverage = analysis.coverage
+    values = [variant.metric for variant in analysis.sensitivity if variant.metric.value is not None]
+    if not values or not (coverage.missing or coverage.unscored or coverage.infrastructure):
+        return ""
+    lowest = min(values, key=lambda metric: metric.value or 0.0)
+    highest = max(values, key=lambda metric: metric.value or 0.0)
+    low, high = (value_words(metric, rate=is_rate(analysis)) for metric in (lowest, highest))
+    moves = f"stays at {low}" if low == high else f"lies between {low} and {high}"
+    return f" Depending on how missing and infrastructure rollouts are counted, the headline {moves}."
+
+
+def gap_words(coverage: Coverage) -> list[str]:
+    """What did not go well, in words; empty when all did."""
+    gaps = (
+        (coverage.missing, f"{plural(coverage.missing, 'expected rollout')} without a row"),
+        (coverage.unscored, f"{plural(coverage.unscored, 'rollout')} without a score"),
+        (coverage.failed, f"{plural(coverage.failed, 'rollout')} ended before a verdict"),
+        (
+            coverage.infrastructure,
+            f"{plural(coverage.infrastructure, 'rollout')} not passed with infrastructure to blame",
+        ),
+        (coverage.malformed, f"{plural(coverage.malformed, 'line')} could not be used"),
+        (coverage.duplicates, f"{plural(coverage.duplicates, 'row')} not counted as another row has the same key"),
+    )
+    return [words for number_of, words in gaps if number_of]
+
+
+def failing_rollouts(analysis: Analysis) -> int:
+    """Rollouts there are that did not pass, unscored ones among them."""
+    return analysis.coverage.rollouts - sum(result.c for result in analysis.tasks)
+
+
+def signal_sentences(analysis: Analysis) -> list[Markdown]:
+    """What was seen most."""
+    top = [signal for signal in analysis.signals if signal.failed][:TOP_SIGNALS]
+    if not top:
+        return [Markdown("No known signal was seen in a rollout that did not pass.")] if is_rate(analysis) else []
+    if is_rate(analysis):
+        of = count(failing_rollouts(analysis))
+        seen = "; ".join(f"{md(signal.title)} ({count(signal.failed)} of {of})" for signal in top)
+        return [Markdown(f"Seen most often in rollouts that did not pass: {seen}. Seen in is not caused by.")]
+    seen = "; ".join(f"{md(signal.title)} ({plural(signal.rollouts, 'rollout')})" for signal in top)
+    return [Markdown(f"Seen most often: {seen}. Seen in is not caused by.")]
+
+
+def cause_sentence(analysis: Analysis) -> list[Markdown]:
+    """Who has judged the causes so far."""
+    total = len(analysis.causes)
+    if not total:
+        return []
+    read = sum(not cause.author.startswith("rule:") for cause in analysis.causes)
+    tasks = f"{plural(total, 'task')} {'is' if total == 1 else 'are'} not always passed"
+    if not read:
+        return [Markdown(f"{tasks}. Every cause below is a draft by rule: **nobody has read these trajectories yet**.")]
+    rest = f"; the other {count(total - read)} are drafts by rule that nobody has read" if total > read else ""
+    return [Markdown(f"{tasks}; the causes of {count(read)} were judged by a reader{rest}.")]
+
+
+def reading_sentence(analysis: Analysis) -> list[Markdown]:
+    """What to read first."""
+    if not analysis.reading_list:
+        return []
+    item = analysis.reading_list[0]
+    command = code(reading_commands(item.read)[-1]) if item.read else code("reading_list.md")
+    return [Markdown(f"Read first: task {code(item.task)} with {command} ({md(item.why, 200)}).")]
+
+
+def health_sentence(analysis: Analysis) -> Markdown:
+    """How much is wrong that is not the model's."""
+    total = len(analysis.health)
+    if not total:
+        return Markdown("No finding about data, infrastructure or verifier.")
+    return Markdown(f"{plural(total, 'finding')} about data, infrastructure or verifier; see Recommendations.")

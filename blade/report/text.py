@@ -1,0 +1,130 @@
+"""Foreign text made safe to show: in Markdown, in a Markdown table, and in a terminal.
+
+Task keys, field values, quotes and even reasons come from models and files, so they are hostile until shown otherwise.
+Whatever was made safe is a `Markdown`; the report's template escapes every other text it is given.
+"""
+
+import re
+import unicodedata
+
+MOST = 1000
+"""Characters of foreign text shown in one place, at most."""
+CODE_MOST = 240
+
+ESCAPE_SEQUENCE = re.compile(
+    r"\x1b\][^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)"  # a terminal's title, links, clipboard
+    r"|(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]"  # colours, cursor
+    r"|\x1b[ -/]*[0-~]"
+)
+LINE_ENDS = re.compile(r"\r\n?|[\v\f\x1c-\x1e\x85\u2028\u2029]")
+JOINERS = "\u200c\u200d"
+"""Invisible but part of ordinary writing: Persian words and composed emoji need them."""
+
+CODE_SPAN = re.compile(r"(?<!`)(`+)(?!`)(.*?[^`])\1(?!`)")
+LINK = re.compile(r"://|\bwww\.|@\S*\.\S|(?<!\w)@", re.IGNORECASE)
+"""What a renderer would turn into a link or a mention without being asked."""
+ESCAPES = str.maketrans(
+    {
+        **{sign: "\\" + sign for sign in "\\*_[]|~$"},
+        "<": "&lt;",
+        ">": "&gt;",
+        "&": "&amp;",
+        "`": "&#96;",
+    }
+)
+BLOCK_START = re.compile(r"[#+\-=:]|[0-9]+(?=[.)](?: |$))")
+"""What would begin a heading, a list, a rule or a table if the text stood at the start of a line."""
+
+
+class Markdown(str):
+    """Text that is Markdown already and must not be escaped again."""
+
+    __slots__ = ()
+
+
+def plain(text: str) -> str:
+    """Text a terminal can be given: no control, escape, bidirectional or invisible characters; lines and tabs stay."""
+    text = LINE_ENDS.sub("\n", ESCAPE_SEQUENCE.sub("", text))
+    return text if text.isascii() and text.isprintable() else "".join(map(_visible, text))
+
+
+def clip(text: str, most: int) -> str:
+    """At most so many characters, the last of them `…` when something was cut."""
+    return text if len(text) <= most else text[: most - 1].rstrip() + "…"
+
+
+def one_line(text: str, most: int = MOST) -> str:
+    """Plain text with every run of white space made one space."""
+    return clip(" ".join(plain(clip(text, 4 * most)).split()), most)
+
+
+def md(text: str, most: int = MOST) -> Markdown:
+    """Foreign text as one line of Markdown; `code` in it stays code, nothing else in it is markup."""
+    return _inline(one_line(text, most), in_table=False)
+
+
+def cell(text: str, most: int = CODE_MOST) -> Markdown:
+    """The same for a table, where a vertical bar would begin the next column."""
+    return _inline(one_line(text, most), in_table=True)
+
+
+def code(text: str, most: int = CODE_MOST) -> Markdown:
+    """Foreign text as code, whatever backticks it holds."""
+    return _code(one_line(text, most), in_table=False)
+
+
+def code_cell(text: str, most: int = CODE_MOST) -> Markdown:
+    """Foreign text as code in a table."""
+    return _code(one_line(text, most), in_table=True)
+
+
+def _visible(character: str) -> str:
+    if character in "\n\t" or character in JOINERS:
+        return character
+    category = unicodedata.category(character)
+    if category == "Cs":
+        return "\ufffd"
+    return "" if category in ("Cc", "Cf") else character
+
+
+def _inline(line: str, *, in_table: bool) -> Markdown:
+    pieces: list[str] = []
+    end = 0
+    for span in CODE_SPAN.finditer(line):
+        pieces += _words(line[end : span.start()], in_table=in_table)
+        pieces.append(_code(span[2].strip(), in_table=in_table))
+        end = span.end()
+    pieces += _words(line[end:], in_table=in_table)
+    return _block_safe(_join(pieces))
+
+
+def _words(text: str, *, in_table: bool) -> list[str]:
+    """Words and the spaces between them, escaped; a word that would become a link becomes code."""
+    words = (word for word in re.split(r"( )", text) if word)
+    return [_code(word, in_table=in_table) if LINK.search(word) else word.translate(ESCAPES) for word in words]
+
+
+def _join(pieces: list[str]) -> str:
+    """Puts a space between neighbouring code spans, whose backticks would run together."""
+    out = ""
+    for piece in pieces:
+        out += " " + piece if out.endswith("`") and piece.startswith("`") else piece
+    return out
+
+
+def _block_safe(line: str) -> Markdown:
+    match = BLOCK_START.match(line)
+    if match is None:
+        return Markdown(line)
+    at = match.end() if match[0][0].isdecimal() else 0
+    return Markdown(f"{line[:at]}\\{line[at:]}")
+
+
+def _code(line: str, *, in_table: bool) -> Markdown:
+    if not line:
+        return Markdown("(empty)")
+    longest = max(map(len, re.findall(r"`+", line)), default=0)
+    fence = "`" * (longest + 1)
+    pad = " " if line[0] == "`" or line[-1] == "`" else ""
+    shown = line.replace("|", "\\|") if in_table else line
+    return Markdown(f"{fence}{pad}{shown}{pad}{fence}")
