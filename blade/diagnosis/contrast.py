@@ -1,0 +1,199 @@
+"""What separates pass from fail *within the same task*: traits over all sometimes-pass tasks, and for each such task
+the place where its closest passing and failing rollouts part ways.
+
+Only tasks with both outcomes say anything. Traits are tested by Mantel-Haenszel over tasks, and the p-values are
+adjusted for the number of traits looked at.
+"""
+
+import msgspec
+import numpy as np
+
+from blade.diagnosis.divergence import Divergence, diverge
+from blade.diagnosis.traits import above_median, common_phrases, phrases_of, traits_of
+from blade.metrics import Interval, Outcomes
+from blade.metrics.stratified import associate, control_false_discoveries
+from blade.metrics.values import Bools, Floats, Ints
+from blade.rollouts import Rollout, Run
+
+MOST_ROLLOUTS = 2000
+MOST_PAIRS = 12
+REPORTED = 0.10
+"""Adjusted p-value up to which a trait is listed."""
+
+
+class Trait(msgspec.Struct, frozen=True, kw_only=True):
+    """Something that goes with failing, or with passing, within tasks."""
+
+    trait: str
+    """What the rollout does."""
+    favours: str
+    """`pass` or `fail`."""
+    tasks: int
+    """Tasks in which both the trait and the outcome vary."""
+    passing: tuple[int, int]
+    """Passing rollouts with the trait, and passing rollouts."""
+    failing: tuple[int, int]
+    """Failing rollouts with the trait, and failing rollouts."""
+    odds_ratio: float | None
+    """Odds of failing with the trait against without, within tasks."""
+    ci95: Interval | None
+    """95 % interval of the odds ratio."""
+    p_value: float
+    """Mantel-Haenszel, two-sided."""
+    q_value: float
+    """The same, adjusted for all traits tested."""
+    examples: list[str] = []
+    """A failing and a passing rollout of one task that differ in it."""
+
+
+class TaskContrast(msgspec.Struct, frozen=True, kw_only=True):
+    """The closest passing and failing rollouts of one task."""
+
+    task: str
+    """Task key."""
+    passing: str
+    """Citation of the passing rollout, at the item where they part."""
+    failing: str
+    """Citation of the failing rollout, at the item where they part."""
+    common: int
+    """Items both produced alike before that."""
+    passing_does: str
+    """What the passing rollout does there."""
+    failing_does: str
+    """What the failing rollout does there."""
+
+
+class Contrast(msgspec.Struct, frozen=True, kw_only=True):
+    """Pass against fail, within tasks."""
+
+    tasks: int = 0
+    """Sometimes-pass tasks looked at."""
+    rollouts: int = 0
+    """Their rollouts that were read."""
+    tested: int = 0
+    """Traits tested."""
+    traits: list[Trait] = []
+    """Traits whose adjusted p-value is at most `REPORTED`, most certain first."""
+    pairs: list[TaskContrast] = []
+    """First divergence of every such task."""
+
+
+def contrast_run(run: Run, outcomes: Outcomes, quantities: dict[str, Floats]) -> Contrast:
+    """The contrast of a run; empty when no task has both outcomes."""
+    rows = mixed_rows(outcomes)[:MOST_ROLLOUTS]
+    if not len(rows):
+        return Contrast()
+    rollouts = dict(zip(rows.tolist(), in_row_order(run, rows), strict=True))
+    flags = trait_flags(list(rollouts.values()))
+    flags.update(above_median(outcomes.task[rows], {name: values[rows] for name, values in quantities.items()}))
+    failing = outcomes.success[rows] == 0.0
+    traits = tested_traits(run, rows, outcomes.task[rows], failing, flags)
+    return Contrast(
+        tasks=len(np.unique(outcomes.task[rows])),
+        rollouts=len(rows),
+        tested=len(flags),
+        traits=traits,
+        pairs=task_pairs(run, outcomes, rows, rollouts),
+    )
+
+
+def mixed_rows(outcomes: Outcomes) -> Ints:
+    """Rows with a known outcome, of tasks that have both."""
+    width = len(outcomes.tasks)
+    passed = np.bincount(outcomes.task[outcomes.success == 1.0], minlength=width)
+    failed = np.bincount(outcomes.task[outcomes.success == 0.0], minlength=width)
+    mixed = (passed > 0) & (failed > 0)
+    return np.flatnonzero(mixed[outcomes.task] & ~np.isnan(outcomes.success))
+
+
+def in_row_order(run: Run, rows: Ints) -> list[Rollout]:
+    found = {(r.task, r.repeat): r for r in run.rollouts(rows.tolist())}
+    table = run.table
+    return [found[(table.tasks[int(table.task[row])], int(table.repeat[row]))] for row in rows.tolist()]
+
+
+def trait_flags(rollouts: list[Rollout]) -> dict[str, Bools]:
+    """Trait -> which rollouts have it; traits that all or none have are left out."""
+    found = [traits_of(rollout) for rollout in rollouts]
+    said = [phrases_of(rollout) for rollout in rollouts]
+    names = sorted({name for traits in found for name in traits})
+    flags = {name: np.array([name in traits for traits in found]) for name in names}
+    for phrase in common_phrases(said, len(rollouts)):
+        flags[f"says “{phrase}”"] = np.array([phrase in phrases for phrases in said])
+    return {name: mask for name, mask in flags.items() if 0 < mask.sum() < len(mask)}
+
+
+def tested_traits(run: Run, rows: Ints, task: Ints, failing: Bools, flags: dict[str, Bools]) -> list[Trait]:
+    tests = {name: associate(task, mask, failing) for name, mask in flags.items()}
+    tested = {name: found for name, found in tests.items() if found.p_value is not None}
+    adjusted = control_false_discoveries(np.array([found.p_value for found in tested.values()], dtype=np.float64))
+    out: list[Trait] = []
+    for (name, found), q_value in zip(tested.items(), adjusted.tolist(), strict=True):
+        if q_value > REPORTED or found.p_value is None:
+            continue
+        mask = flags[name]
+        out.append(
+            Trait(
+                trait=name,
+                favours="fail" if found.excess > 0 else "pass",
+                tasks=found.strata,
+                passing=(int((mask & ~failing).sum()), int((~failing).sum())),
+                failing=(int((mask & failing).sum()), int(failing.sum())),
+                odds_ratio=found.odds_ratio,
+                ci95=found.ci95,
+                p_value=found.p_value,
+                q_value=q_value,
+                examples=example(run, rows, task, failing, mask if found.excess > 0 else ~mask),
+            )
+        )
+    return sorted(out, key=lambda trait: (trait.q_value, trait.p_value, trait.trait))
+
+
+def example(run: Run, rows: Ints, task: Ints, failing: Bools, mask: Bools) -> list[str]:
+    """A failing rollout with the trait and a passing one without, of the first task that has both."""
+    for number in np.unique(task).tolist():
+        bad = rows[(task == number) & failing & mask]
+        good = rows[(task == number) & ~failing & ~mask]
+        if len(bad) and len(good):
+            return [run.table.citation(int(bad[0])), run.table.citation(int(good[0]))]
+    return []
+
+
+def task_pairs(run: Run, outcomes: Outcomes, rows: Ints, rollouts: dict[int, Rollout]) -> list[TaskContrast]:
+    out: list[TaskContrast] = []
+    for number in np.unique(outcomes.task[rows]).tolist():
+        mine = rows[outcomes.task[rows] == number]
+        passing = mine[outcomes.success[mine] == 1.0].tolist()
+        failing = mine[outcomes.success[mine] == 0.0].tolist()
+        out.append(closest_pair(run, passing[:MOST_PAIRS], failing[:MOST_PAIRS], rollouts))
+    return out
+
+
+def closest_pair(run: Run, passing: list[int], failing: list[int], rollouts: dict[int, Rollout]) -> TaskContrast:
+    """The pair with the longest common beginning, calls first."""
+    found = {(p, f): diverge(rollouts[p].items, rollouts[f].items) for p in passing for f in failing}
+    first, second = max(found, key=lambda pair: (found[pair].common_calls, found[pair].common))
+    return describe_pair(run, rollouts[first], rollouts[second], found[first, second])
+
+
+def describe_pair(run: Run, passing: Rollout, failing: Rollout, found: Divergence) -> TaskContrast:
+    fork = found.call or found.item
+    left, right = (None, None) if fork is None else (fork.left, fork.right)
+    table = run.table
+    return TaskContrast(
+        task=passing.task,
+        passing=table.citation(run.row(f"{passing.task}:{passing.repeat}"), left),
+        failing=table.citation(run.row(f"{failing.task}:{failing.repeat}"), right),
+        common=found.common,
+        passing_does=what(passing, left),
+        failing_does=what(failing, right),
+    )
+
+
+def what(rollout: Rollout, position: int | None) -> str:
+    """An item in a few words."""
+    if position is None:
+        return "has ended"
+    item = rollout.items[position]
+    text = " ".join(item.text.split())[:120]
+    return f"calls {item.name} {text}" if item.kind == "tool_call" else f"{item.kind}: {text}"

@@ -1,0 +1,183 @@
+"""Data artifacts: what makes a run's numbers mean something other than they seem to.
+
+Mixed configurations inside one run, tasks that are the same task under two ids, prompts that give the answer away,
+and verifier fields that contradict the reward.
+"""
+
+import hashlib
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from blade.diagnosis.analysis import MAX_LISTED, Finding
+from blade.diagnosis.answers import expected_of
+from blade.metrics import Outcomes
+from blade.rollouts import Column, Rollout, Run, citation
+from blade.rollouts.columns import level_text
+
+MOST_TASKS = 3000
+CONFIG_FIELDS = (
+    "response.model", "model", "agent_ref.name", "responses_create_params.temperature", "responses_create_params.top_p",
+    "responses_create_params.max_output_tokens", "skills_ref.hash", "dataset", "dataset_version", "dataset_sha256",
+    "config_digest", "prompt_config", "verifier_version",
+)  # fmt: skip
+VERDICT_FIELDS = (
+    "is_correct", "correct", "passed", "resolved", "success", "accuracy", "hit", "judge_passed",
+    "follow_all_instructions", "execution_match", "state_match", "exact",
+)  # fmt: skip
+AGREEMENT = 0.8
+"""A field that agrees with the reward at least this often is a verdict; where it then disagrees, something is wrong."""
+NATURAL = 0.5
+"""When more than this share of prompts hold their answer, the task is meant to (options, extraction)."""
+SHORTEST_ANSWER = 2
+CUE = r"(?:answer|solution|expected(?: output| result)?|ground truth|correct(?: option| choice)?)\b[^\n]{0,25}?"
+
+
+def data_findings(run: Run, outcomes: Outcomes) -> list[Finding]:
+    """Everything of this kind that is wrong with a run."""
+    samples = list(first_rollouts(run))
+    return [*mixed_configs(run), *twin_tasks(samples), *leaks(run, outcomes, samples), *contradictions(run, outcomes)]
+
+
+def mixed_configs(run: Run) -> list[Finding]:
+    """Fields that should be the same for a whole run and are not."""
+    out: list[Finding] = []
+    for field in CONFIG_FIELDS:
+        column = run.table.rows.columns.get(field)
+        if column is None or column.kind == "list":
+            continue
+        levels = level_counts(column)
+        if len(levels) > 1 and not follows_task(column, run):
+            shown = ", ".join(f"{name} ({count})" for name, count in levels[:5])
+            message = f"{field} has {len(levels)} values inside one run: {shown}"
+            fewest = rows_other_than(column, levels[0][0])
+            cited = [run.table.citation(row) for row in fewest[:MAX_LISTED]]
+            hint = f"split the run with --group-by {field}"
+            out.append(
+                Finding(code="mixed_config", cause="DA", message=message, rows=len(fewest), citations=cited, hint=hint)
+            )
+    return out
+
+
+def level_counts(column: Column) -> list[tuple[str, int]]:
+    """Values with their numbers of rows, most frequent first."""
+    coded = column.coded()
+    counts = np.bincount(coded.values[coded.values >= 0], minlength=len(coded.levels))
+    pairs = [(level_text(coded.levels[i]), int(counts[i])) for i in np.flatnonzero(counts).tolist()]
+    return sorted(pairs, key=lambda pair: (-pair[1], pair[0]))
+
+
+def follows_task(column: Column, run: Run) -> bool:
+    """Whether the value belongs to the task: tasks are attempted repeatedly, and every attempt has the same."""
+    coded = column.coded()
+    pairs = np.unique(np.stack([run.table.task, coded.values]), axis=1)
+    repeated = len(run.table) > len(np.unique(run.table.task))
+    return repeated and len(pairs[0]) == len(np.unique(pairs[0]))
+
+
+def rows_other_than(column: Column, level: str) -> list[int]:
+    coded = column.coded()
+    other = np.asarray([*(level_text(value) != level for value in coded.levels), False])
+    return [int(row) for row in np.flatnonzero(other[coded.values])]
+
+
+def first_rollouts(run: Run) -> Iterator[Rollout]:
+    """One rollout of each task, to look at its prompt."""
+    _, first = np.unique(run.table.task, return_index=True)
+    return run.rollouts(first[:MOST_TASKS].tolist())
+
+
+def prompt_of(rollout: Rollout) -> str:
+    return "\n".join(item.text for item in rollout.items if item.prompt and item.role != "system")
+
+
+def twin_tasks(samples: list[Rollout]) -> list[Finding]:
+    """Tasks whose prompts are word for word the same."""
+    groups: dict[str, list[Rollout]] = {}
+    for rollout in samples:
+        words = " ".join(prompt_of(rollout).split())
+        if words:
+            groups.setdefault(hashlib.sha256(words.encode("utf-8", "replace")).hexdigest(), []).append(rollout)
+    twins = [group for group in groups.values() if len(group) > 1 and same_expectation(group)]
+    # Where most prompts are alike, the task is told elsewhere (a simulated user, a state).
+    if not twins or sum(map(len, twins)) > NATURAL * len(samples):
+        return []
+    cited = [citation(rollout.task, rollout.repeat) for group in twins for rollout in group]
+    message = f"{sum(map(len, twins))} tasks share their prompt with another task, in {len(twins)} groups"
+    hint = "a copied task counts twice; keep one id per task"
+    return [
+        Finding(
+            code="twin_tasks", cause="DA", message=message, rows=len(cited), citations=cited[:MAX_LISTED], hint=hint
+        )
+    ]
+
+
+def same_expectation(group: list[Rollout]) -> bool:
+    return len({expected_of(rollout) for rollout in group}) == 1
+
+
+class Leak(NamedTuple):
+    """A prompt that tells the expected answer."""
+
+    rollout: Rollout
+    quote: str
+
+
+def leaks(run: Run, outcomes: Outcomes, samples: list[Rollout]) -> list[Finding]:
+    """Prompts that say what the answer is; a prompt that merely contains it may do so on purpose."""
+    found = [leak for rollout in samples if (leak := find_leak(rollout)) is not None]
+    if not found or len(found) > NATURAL * len(samples):
+        return []
+    cited = [citation(leak.rollout.task, leak.rollout.repeat, prompt_position(leak)) for leak in found]
+    message = f"the prompt of {len(found)} tasks tells the expected answer, for example: {found[0].quote!r}"
+    hint = "remove the answer from the prompt and rerun these tasks"
+    return [
+        Finding(
+            code="leaked_answer", cause="DA", message=message, rows=len(found), citations=cited[:MAX_LISTED], hint=hint
+        )
+    ]
+
+
+def find_leak(rollout: Rollout) -> Leak | None:
+    expected = expected_of(rollout)
+    if expected is None or len(re.findall(r"\w", expected)) < SHORTEST_ANSWER or len(expected) > 500:
+        return None
+    pattern = re.compile(CUE + r"(?<!\w)" + re.escape(expected.strip()) + r"(?!\w)", re.IGNORECASE)
+    match = pattern.search(prompt_of(rollout))
+    return Leak(rollout, " ".join(match[0].split())[:120]) if match else None
+
+
+def prompt_position(leak: Leak) -> int | None:
+    words = leak.quote[:30]
+    return next((i.position for i in leak.rollout.items if i.prompt and words in " ".join(i.text.split())), None)
+
+
+def contradictions(run: Run, outcomes: Outcomes) -> list[Finding]:
+    """Rows whose own verdict says the opposite of their reward."""
+    out: list[Finding] = []
+    scored = ~np.isnan(outcomes.success)
+    for field in VERDICT_FIELDS:
+        column = run.table.rows.columns.get(field)
+        if column is None or column.kind not in ("flag", "number"):
+            continue
+        numbers = column.numbers()
+        both = scored & np.isin(numbers, (0.0, 1.0))
+        wrong = both & (numbers != outcomes.success)
+        if not wrong.any() or 1.0 - wrong.sum() / both.sum() < AGREEMENT:
+            continue
+        cited = [run.table.citation(row) for row in np.flatnonzero(wrong).tolist()]
+        message = f"{field} contradicts the reward in {int(wrong.sum())} of {int(both.sum())} rollouts"
+        hint = "find out which of the two is right before trusting either"
+        out.append(
+            Finding(
+                code="verdict_contradicts_reward",
+                cause="DA",
+                message=message,
+                rows=int(wrong.sum()),
+                citations=cited[:MAX_LISTED],
+                hint=hint,
+            )
+        )
+    return out
