@@ -1,0 +1,118 @@
+"""`blade diagnose`: read rollouts, compute everything, write the folder the other commands work on."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from blade.cli.options import AsJson, epilog
+
+if TYPE_CHECKING:
+    from blade.cli.pipeline import Done
+
+EPILOG = epilog(
+    "blade diagnose rollouts.jsonl --out out",
+    "blade diagnose results/*.jsonl.gz --group-by model --out out",
+    "cat rollouts.jsonl | blade diagnose - --success 'reward >= 0.5' --slice difficulty",
+)
+
+
+class Duplicates(StrEnum):
+    """Which of several conflicting rows is scored."""
+
+    first = "first"
+    last = "last"
+    all = "all"
+    error = "error"
+
+
+def diagnose(
+    inputs: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="INPUT", help="Rollout files, globs or folders; - is standard input.", show_default=False
+        ),
+    ],
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder to write to.")] = Path("blade-out"),
+    format: Annotated[
+        str | None, typer.Option(metavar="F", help="gym, tau-bench or records; detected by content otherwise.")
+    ] = None,
+    task_field: Annotated[str | None, typer.Option(metavar="F", help="Field that names the task.")] = None,
+    repeat_field: Annotated[str | None, typer.Option(metavar="F", help="Field that numbers the attempts.")] = None,
+    reward_field: Annotated[str | None, typer.Option(metavar="F", help="Field that holds the score.")] = None,
+    output_field: Annotated[
+        str | None, typer.Option(metavar="F", help="Field that holds the output: a text or a list of messages.")
+    ] = None,
+    group_by: Annotated[
+        str | None,
+        typer.Option(
+            metavar="F[,F]",
+            help="Fields whose values tell runs apart; `file` makes every file a run. One folder per run.",
+        ),
+    ] = None,
+    success: Annotated[
+        str | None, typer.Option(metavar="RULE", help="When a rollout counts as a success, e.g. 'reward >= 1.0'.")
+    ] = None,
+    slice: Annotated[
+        list[str] | None, typer.Option(metavar="FIELD", help="Also cut the run by this field; may be repeated.")
+    ] = None,
+    cluster_field: Annotated[
+        str | None, typer.Option(metavar="F", help="Field that says which tasks belong together, for the intervals.")
+    ] = None,
+    expected_repeats: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="How many rollouts every task should have.")
+    ] = None,
+    duplicates: Annotated[
+        Duplicates, typer.Option(help="Which of several conflicting rows is scored; `error` exits with 1.")
+    ] = Duplicates.first,
+    jobs: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="Processes that read a large file; all cores by default.")
+    ] = None,
+    no_cache: Annotated[bool, typer.Option("--no-cache", help="Neither use nor keep what was read before.")] = False,
+    as_json: AsJson = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print no summary and no progress.")] = False,
+) -> None:
+    """Measure a run and say which tasks failed and why.
+
+    Writes report.md, analysis.json, reading_list.md and labels.jsonl into DIR; of several runs, each into a folder of
+    its own there, listed in DIR/runs.json.
+    """
+    from blade.cli.inputs import resolve_inputs
+    from blade.cli.pipeline import cores, diagnose_into
+    from blade.cli.progress import ReadingBar
+    from blade.diagnosis import AnalyzeOptions
+    from blade.rollouts import ReadOptions
+
+    read = ReadOptions(
+        format=format,
+        task_field=task_field,
+        repeat_field=repeat_field,
+        reward_field=reward_field,
+        output_field=output_field,
+        group_by=tuple(field.strip() for field in group_by.split(",") if field.strip()) if group_by else (),
+        duplicates=duplicates.value,
+        expected_repeats=expected_repeats,
+        jobs=jobs or cores(),
+        use_cache=not no_cache,
+    )
+    options = AnalyzeOptions(success=success, slices=tuple(slice or ()), cluster_field=cluster_field)
+    with ReadingBar(wanted=not quiet) as bar:
+        done = diagnose_into(out, resolve_inputs(inputs, out), read=read, options=options, progress=bar)
+    render(done, as_json=as_json, quiet=quiet)
+
+
+def render(done: "Done", *, as_json: bool, quiet: bool) -> None:
+    """The summary for a person, or the analyses for a program."""
+    from blade.cli.several import print_runs, runs_document
+    from blade.cli.summary import print_summary
+    from blade.cli.terminal import make_console, print_json
+    from blade.report.workspace import ANALYSIS
+
+    first = done.workspaces[0]
+    if as_json:
+        print_json(runs_document(done.workspaces) if done.several else (first.folder / ANALYSIS).read_bytes())
+    elif done.several and not quiet:
+        print_runs(make_console(), done.workspaces)
+    elif not quiet:
+        print_summary(make_console(), first)

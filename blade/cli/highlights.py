@@ -1,0 +1,157 @@
+"""What stands out in a run: signals, fields whose levels differ, causes, and what to read first."""
+
+from typing import NamedTuple
+
+from rich.console import RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from blade.cli.terminal import command, indented
+from blade.diagnosis.analysis import Analysis, Signal, SliceTable
+from blade.metrics import Metric, Slice
+from blade.report.numbers import count, interval, number, number_interval, percent, plural
+from blade.report.text import one_line
+from blade.report.workspace import READING_LIST, REPORT
+
+MOST_SIGNALS = 5
+MOST_SLICES = 4
+MOST_TO_READ = 3
+FEWEST_TASKS = 3
+"""Tasks a level needs before its difference from others is worth a line."""
+
+
+def value_of(metric: Metric, headline: str) -> str:
+    """A metric's value in the unit of the headline."""
+    return percent(metric.value) if headline == "pass_at_1" else number(metric.value)
+
+
+def interval_of(metric: Metric, headline: str) -> str:
+    """A metric's interval in the unit of the headline."""
+    return interval(metric.ci95) if headline == "pass_at_1" else number_interval(metric.ci95)
+
+
+def signal_lines(analysis: Analysis) -> list[RenderableType]:
+    """The signals on most failing rollouts, each with a place to look."""
+    failing = [signal for signal in analysis.signals if signal.failed]
+    if not failing:
+        return []
+    has_verdicts = analysis.success.kind in ("binary", "rule")
+    table = grid("", *(("failed", "passed") if has_verdicts else ("rollouts",)), "tasks", "for example")
+    for signal in failing[:MOST_SIGNALS]:
+        table.add_row(*signal_row(signal, has_verdicts=has_verdicts))
+    hidden = len(failing) - MOST_SIGNALS
+    return [table, *([indented(Text(f"… and {plural(hidden, 'more signal')} in {REPORT}"))] if hidden > 0 else [])]
+
+
+def signal_row(signal: Signal, *, has_verdicts: bool) -> list[Text]:
+    numbers = [signal.failed, signal.passed] if has_verdicts else [signal.rollouts]
+    cited = [*(c for c in signal.citations if "#" in c), *signal.citations, ""][0]
+    return [Text(signal.title), *(Text(count(n)) for n in [*numbers, signal.tasks]), Text(one_line(cited, 60), "cyan")]
+
+
+def slice_lines(analysis: Analysis) -> list[RenderableType]:
+    """Fields whose levels differ most; those the user asked for come first."""
+    cuts = [cut for cut in map(Cut.of, analysis.slices) if cut is not None]
+    cuts.sort(key=lambda cut: (not cut.table.asked, -cut.apart))
+    chosen = distinct(cuts)[:MOST_SLICES]
+    if not chosen:
+        return []
+    table = grid("field", "lowest", "highest", "apart", numbers=False)
+    for cut in chosen:
+        table.add_row(*cut.row(analysis.headline))
+    return [table]
+
+
+class Cut(NamedTuple):
+    """A field with the levels that are furthest apart, among those with enough tasks."""
+
+    table: SliceTable
+    lowest: Slice
+    highest: Slice
+    apart: float
+
+    @classmethod
+    def of(cls, table: SliceTable) -> "Cut | None":
+        """The cut by a field; none when fewer than two of its levels can be compared."""
+        known = [
+            (s.headline.value, s) for s in table.levels if s.headline.value is not None and s.tasks >= FEWEST_TASKS
+        ]
+        known.sort(key=lambda pair: pair[0])
+        if len(known) < 2:
+            return None
+        return cls(table, known[0][1], known[-1][1], known[-1][0] - known[0][0])
+
+    @property
+    def may_be_chance(self) -> bool:
+        """Whether the two intervals overlap."""
+        low, high = self.lowest.headline.ci95, self.highest.headline.ci95
+        return low is None or high is None or low[1] >= high[0]
+
+    def row(self, headline: str) -> list[Text]:
+        """The field, its extremes, and how far apart they are."""
+        gap = f"{100 * self.apart:.1f} pp" if headline == "pass_at_1" else number(self.apart)
+        text = Text(gap, "" if self.may_be_chance else "bold")
+        if self.may_be_chance:
+            text.append("  intervals overlap", "dim")
+        return [
+            Text(one_line(self.table.field, 40), "cyan"),
+            *(level(s, headline) for s in (self.lowest, self.highest)),
+            text,
+        ]
+
+
+def level(part: Slice, headline: str) -> Text:
+    """A level with its headline and the tasks behind it."""
+    return Text(f"{one_line(part.level, 24)} {value_of(part.headline, headline)}").append(f" of {part.tasks}", "dim")
+
+
+def distinct(cuts: list[Cut]) -> list[Cut]:
+    """The cuts without those that divide the tasks as an earlier one does, under another name."""
+    seen: set[tuple[tuple[int, float | None], ...]] = set()
+    out: list[Cut] = []
+    for cut in cuts:
+        parts = tuple(sorted(((s.tasks, s.headline.value) for s in cut.table.levels), key=repr))
+        if parts not in seen or cut.table.asked:
+            out.append(cut)
+        seen.add(parts)
+    return out
+
+
+def cause_lines(analysis: Analysis) -> list[RenderableType]:
+    """How many tasks each cause is held responsible for, and how many of these labels nobody has confirmed."""
+    if not analysis.causes:
+        return []
+    tally: dict[str, int] = {}
+    for cause in analysis.causes:
+        tally[cause.label] = tally.get(cause.label, 0) + 1
+    drafts = sum(cause.author.startswith("rule:") for cause in analysis.causes)
+    ordered = sorted(tally.items(), key=lambda pair: (-pair[1], pair[0]))
+    said = "   ".join(f"{one_line(label, 20)} {count(tasks)}" for label, tasks in ordered)
+    read = f"{drafts} of {plural(len(analysis.causes), 'task')} by rule, not yet read"
+    return [indented(Text(said).append(f"   ({read})", "dim"))]
+
+
+def reading_lines(analysis: Analysis, folder: str) -> list[RenderableType]:
+    """The commands that show the rollouts worth reading first."""
+    lines: list[RenderableType] = []
+    for item in analysis.reading_list[:MOST_TO_READ]:
+        verb = "diff" if len(item.read) == 2 else "show"
+        lines.append(code_line(command("blade", verb, folder, *item.read[: 2 if verb == "diff" else 1])))
+        lines.append(indented(Text(one_line(item.why, 200), "dim"), 4))
+    if (hidden := len(analysis.reading_list) - MOST_TO_READ) > 0:
+        lines.append(indented(Text(f"… and {plural(hidden, 'more task')} in {READING_LIST}")))
+    return lines
+
+
+def code_line(text: str) -> Text:
+    """A command, never broken over lines."""
+    return Text(f"  {text}", "bold cyan", no_wrap=True, overflow="ignore")
+
+
+def grid(*titles: str, numbers: bool = True) -> Table:
+    """A table without lines; columns between the first and the last hold numbers."""
+    table = Table(box=None, show_header=any(titles), header_style="dim", padding=(0, 0, 0, 2))
+    for index, title in enumerate(titles):
+        is_number = numbers and 0 < index < len(titles) - 1
+        table.add_column(title, justify="right" if is_number else "left", overflow="fold")
+    return table

@@ -1,0 +1,93 @@
+"""The command's front: what commands there are, and what a user sees when something goes wrong.
+
+This is the one place where a `BladeError` becomes a line on stderr and an exit code. A programming error is not
+caught: its traceback is what we need to see.
+"""
+
+import os
+import sys
+from typing import Annotated, Any, NoReturn
+
+import typer
+from typer.core import TyperGroup
+
+from blade._version import __version__
+from blade.cli import demo, diagnose, diff, label, report, show
+from blade.cli.options import epilog
+from blade.errors import BladeError
+
+INTERRUPTED = 130
+UNREADABLE = 3
+
+
+class Front(TyperGroup):
+    """Runs a command and turns what stops it into one sentence and an exit code."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Commands in the order they were added, which is the order of use."""
+        return list(self.commands)
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            result = super().invoke(ctx)
+            sys.stdout.flush()
+            return result
+        except BladeError as error:
+            stop(str(error), error.exit_code)
+        except KeyboardInterrupt:
+            stop("interrupted.", INTERRUPTED)
+        except BrokenPipeError:
+            # Whoever reads us has had enough, as `blade show ... | head` does; the interpreter's last flush must not
+            # meet the closed pipe again.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            raise typer.Exit(0) from None
+        except MemoryError:
+            stop("not enough memory; try --jobs 1, or one file at a time.", UNREADABLE)
+        except OSError as error:
+            if error.errno is None:  # not the system's: some libraries derive their own errors from OSError
+                raise
+            stop(f"{error.filename or 'writing failed'}: {error.strerror or error}.", UNREADABLE)
+
+
+def stop(message: str, code: int) -> NoReturn:
+    """Says why on stderr, in one line that cannot do anything to the terminal, and exits."""
+    from blade.report.text import plain
+
+    typer.echo(f"blade: {plain(message)}", err=True)
+    raise typer.Exit(code)
+
+
+app = typer.Typer(
+    cls=Front,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    no_args_is_help=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command(epilog=diagnose.EPILOG)(diagnose.diagnose)
+app.command(epilog=show.EPILOG)(show.show)
+app.command(epilog=diff.EPILOG)(diff.diff)
+app.command(epilog=label.EPILOG)(label.label)
+app.command(epilog=report.EPILOG)(report.report)
+app.command(epilog=demo.EPILOG)(demo.demo)
+
+
+def print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"blade {__version__}")
+        raise typer.Exit
+
+
+@app.callback(epilog=epilog("blade diagnose rollouts.jsonl --out out", "blade demo"))
+def blade(
+    version: Annotated[
+        bool, typer.Option("--version", callback=print_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None:
+    """Say which tasks of an LLM evaluation failed, why, and what to fix first."""
+
+
+def main() -> None:
+    """The `blade` command."""
+    app(prog_name="blade")

@@ -1,0 +1,91 @@
+"""From inputs to folders: read every run, analyse it, write it where it belongs."""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from blade.cli.folders import RUNS, RunEntry, RunList, check_unmixed, folder_names
+from blade.diagnosis import Analysis, AnalyzeOptions, analyze
+from blade.diagnosis.analysis import headline_of
+from blade.metrics import BucketCounts, parse_success_rule
+from blade.report.files import write_file
+from blade.report.workspace import Request, Workspace, canonical_json, write_workspace
+from blade.rollouts import ReadOptions, read_runs
+from blade.rollouts.runs import FileProgress
+
+
+class Done(msgspec.Struct, frozen=True, kw_only=True):
+    """What was written."""
+
+    workspaces: list[Workspace]
+    """One per run."""
+    several: bool
+    """Whether each run has a folder of its own, beside `runs.json`."""
+
+
+def diagnose_into(
+    out: Path,
+    inputs: Sequence[str],
+    *,
+    read: ReadOptions,
+    options: AnalyzeOptions,
+    progress: FileProgress | None = None,
+) -> Done:
+    """Reads, analyses and writes; nothing is written unless every run could be analysed."""
+    read = with_named_fields(read, options)
+    runs = read_runs(inputs, read, progress=progress)
+    several = len(runs) > 1 or bool(read.group_by)
+    check_unmixed(out, several=several)
+    analyses = [analyze(run, options, others=runs) for run in runs]
+    folders = [out / name for name in folder_names([run.name for run in runs])] if several else [out]
+    workspaces = [
+        write_workspace(folder, run, analysis, Request(inputs=list(inputs), read=read, analyze=options, run=run.name))
+        for folder, run, analysis in zip(folders, runs, analyses, strict=True)
+    ]
+    if several:
+        write_file(out / RUNS, canonical_json(RunList(runs=[entry(workspace) for workspace in workspaces])))
+    return Done(workspaces=workspaces, several=several)
+
+
+def with_named_fields(read: ReadOptions, options: AnalyzeOptions) -> ReadOptions:
+    """The reading options with every field the analysis will ask for."""
+    rule = parse_success_rule(options.success) if options.success is not None else None
+    named = [*options.slices, options.cluster_field, rule.field if rule else None]
+    fields = {*read.fields, *(name for name in named if name and name != "reward")}
+    return msgspec.structs.replace(read, fields=tuple(sorted(fields)))
+
+
+def entry(workspace: Workspace) -> RunEntry:
+    """A run's line in `runs.json`."""
+    analysis = workspace.analysis
+    return RunEntry(
+        name=analysis.inputs.run,
+        folder=workspace.folder.name,
+        metric=analysis.headline,
+        headline=headline_of(analysis),
+        tasks=analysis.coverage.tasks,
+        rollouts=analysis.coverage.rollouts,
+        buckets=bucket_counts(analysis),
+        bad_lines=analysis.coverage.malformed,
+    )
+
+
+def bucket_counts(analysis: Analysis) -> BucketCounts:
+    """How many tasks are in each bucket."""
+    buckets = analysis.buckets
+    return BucketCounts(
+        always=len(buckets.always),
+        sometimes=len(buckets.sometimes),
+        never=len(buckets.never),
+        missing=len(buckets.missing),
+    )
+
+
+def cores() -> int:
+    """Cores this process may use."""
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:  # pragma: no cover - only Linux can say
+        return os.cpu_count() or 1

@@ -1,0 +1,62 @@
+"""Several runs at once: a table of them on the terminal, and one JSON document of all."""
+
+from typing import Any
+
+import msgspec
+from rich.console import Console
+from rich.text import Text
+
+from blade.cli.bars import bar
+from blade.cli.folders import RUNS
+from blade.cli.highlights import code_line, grid, interval_of, value_of
+from blade.cli.pipeline import bucket_counts
+from blade.cli.summary import WORDS
+from blade.cli.terminal import command, put
+from blade.diagnosis.analysis import Analysis, headline_of
+from blade.report.numbers import count, plural
+from blade.report.text import one_line
+from blade.report.workspace import REPORT, Workspace
+
+MOST_RUNS = 40
+BAR_WIDTH = 16
+
+
+def print_runs(console: Console, workspaces: list[Workspace]) -> None:
+    """One line per run, then where to look."""
+    out = one_line(str(workspaces[0].folder.parent))
+    table = grid("run", "", "95 % interval", "always / sometimes / never / missing", "", "bad lines", numbers=False)
+    for workspace in workspaces[:MOST_RUNS]:
+        table.add_row(*run_row(workspace.analysis))
+    put(console, Text(plural(len(workspaces), "run"), "bold"), table)
+    if (hidden := len(workspaces) - MOST_RUNS) > 0:
+        put(console, Text(f"  … and {plural(hidden, 'more run')} in {RUNS}", "dim"))
+    put(console, *(Text(f"  {copy}", "yellow") for copy in copies(workspaces)))
+    put(console, Text(), Text("Read on", "bold"), code_line(command("cat", str(workspaces[0].folder / REPORT))))
+    put(console, Text(f"  {plural(len(workspaces), 'folder')} in {out}, listed in {out}/{RUNS}", "dim"))
+
+
+def run_row(analysis: Analysis) -> list[Text]:
+    metric, sizes = headline_of(analysis), msgspec.structs.astuple(bucket_counts(analysis))
+    has_buckets = analysis.success.kind in ("binary", "rule")
+    return [
+        Text(one_line(analysis.inputs.run, 40), "cyan"),
+        Text(f"{WORDS[analysis.headline]} {value_of(metric, analysis.headline)}", "bold"),
+        Text(interval_of(metric, analysis.headline)),
+        Text(" / ".join(map(count, sizes)) if has_buckets else "no success rule"),
+        bar(sizes, width=BAR_WIDTH) if has_buckets else Text(),
+        Text(count(analysis.coverage.malformed), "yellow" if analysis.coverage.malformed else "dim"),
+    ]
+
+
+def copies(workspaces: list[Workspace]) -> list[str]:
+    """Runs that hold the same rollouts as another."""
+    pairs = [(w.analysis.inputs.run, ", ".join(w.analysis.inputs.copies)) for w in workspaces]
+    return [f"{one_line(run, 60)} holds the same rollouts as {one_line(same, 120)}" for run, same in pairs if same]
+
+
+def runs_document(workspaces: list[Workspace]) -> bytes:
+    """All analyses in one JSON document."""
+    runs: list[dict[str, Any]] = [
+        {"name": w.analysis.inputs.run, "out": str(w.folder), "analysis": w.analysis} for w in workspaces
+    ]
+    return msgspec.json.format(msgspec.json.encode({"runs": runs}), indent=2)

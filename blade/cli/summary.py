@@ -1,0 +1,155 @@
+"""A run in one screen: its headline, its buckets, what to mind, what was seen, and what to read first.
+
+Everything here is laid out from the Analysis; nothing is computed but which of its lines matter most.
+"""
+
+from collections.abc import Iterator
+
+from rich.console import Console, RenderableType
+from rich.text import Text
+
+from blade.cli.bars import bucket_bar
+from blade.cli.highlights import cause_lines, grid, interval_of, reading_lines, signal_lines, slice_lines, value_of
+from blade.cli.terminal import foreign, indented, put
+from blade.diagnosis.analysis import Analysis, Count, headline_of
+from blade.metrics import Variant
+from blade.report.numbers import count, percent, plural, signed_pp
+from blade.report.text import one_line
+from blade.report.workspace import ANALYSIS, LABELS, READING_LIST, REPORT, Workspace
+
+MOST_FINDINGS = 8
+BAR_WIDTH = 64
+WORDS = {"pass_at_1": "pass@1", "mean_reward": "mean reward"}
+NO_BUCKETS = {
+    "continuous": "Rewards are graded, so no task is in a bucket; state a rule, as in --success 'reward >= 0.5'.",
+    "unscored": "No rollout has a score; name its field with --reward-field.",
+}
+FILES = (
+    (REPORT, "the report"),
+    (READING_LIST, "what to read, in order"),
+    (LABELS, "why tasks fail: drafts to confirm with `blade label`"),
+    (ANALYSIS, "everything, for programs"),
+)
+
+
+def print_summary(console: Console, workspace: Workspace) -> None:
+    """The whole screen; sections with nothing to say are left out."""
+    analysis, folder = workspace.analysis, str(workspace.folder)
+    put(console, *opening(analysis, width=console.width))
+    print_section(console, "Mind", cautions(analysis))
+    print_section(console, "Seen in rollouts", signal_lines(analysis))
+    print_section(console, "Where it differs", slice_lines(analysis))
+    print_section(console, "Causes so far", cause_lines(analysis))
+    print_section(console, "Read first", reading_lines(analysis, folder))
+    print_section(console, "Files", file_lines(folder))
+
+
+def print_section(console: Console, title: str, lines: list[RenderableType]) -> None:
+    """A title and its lines, unless there are none."""
+    if lines:
+        put(console, Text(), Text(title, "bold"), *lines)
+
+
+def opening(analysis: Analysis, *, width: int) -> Iterator[RenderableType]:
+    """Who ran, how well, and how the tasks fall."""
+    yield foreign(one_line(analysis.inputs.run, 80), "bold").append(whose(analysis), "dim")
+    yield Text()
+    yield headline_line(analysis)
+    more = further_metrics(analysis)
+    if more.plain:
+        yield more
+    yield from bucket_lines(analysis, width=width)
+
+
+def whose(analysis: Analysis) -> str:
+    parts = [names(analysis.inputs.models), names(analysis.inputs.agents)]
+    coverage = analysis.coverage
+    parts.append(f"{plural(coverage.tasks, 'task')}, {plural(coverage.rollouts, 'rollout')}")
+    return "".join(f"  ·  {part}" for part in parts if part)
+
+
+def names(counts: list[Count], most: int = 3) -> str:
+    """The values that are known, a few of them."""
+    known = [one_line(entry.value, 60) for entry in counts if entry.value]
+    return ", ".join(known[:most]) + (f" and {len(known) - most} more" if len(known) > most else "")
+
+
+def headline_line(analysis: Analysis) -> Text:
+    """The number that speaks for the run, with its interval."""
+    metric = headline_of(analysis)
+    text = Text(f"{WORDS[analysis.headline]}  ", "bold").append(value_of(metric, analysis.headline), "bold cyan")
+    if metric.ci95 is not None:
+        text.append(f"   95 % interval {interval_of(metric, analysis.headline)}")
+    return text.append(f"   over {plural(metric.n, 'task')}", "dim")
+
+
+def further_metrics(analysis: Analysis) -> Text:
+    """pass@k and pass^k for the largest k that was measured."""
+    metrics = analysis.metrics
+    parts = [
+        f"{name}{k} {percent(metric.value)}"
+        for name, by_k in (("pass@", metrics.pass_at_k), ("pass^", metrics.pass_pow_k))
+        for k, metric in list(by_k.items())[-1:]
+        if metric.value is not None and k != "1"
+    ]
+    if parts and metrics.retry_value.value is not None:
+        parts.append(f"retrying adds {signed_pp(metrics.retry_value.value)}")
+    return Text("   ".join(parts), "dim")
+
+
+def bucket_lines(analysis: Analysis, *, width: int) -> Iterator[RenderableType]:
+    """The bar of buckets; or why there is none."""
+    if analysis.success.kind in ("binary", "rule"):
+        yield Text()
+        yield bucket_bar(analysis, width=min(width - 4, BAR_WIDTH))
+        return
+    yield Text(NO_BUCKETS[analysis.success.kind], "yellow")
+
+
+def cautions(analysis: Analysis) -> list[RenderableType]:
+    """What is wrong with the data, the infrastructure or the verifier, and what the headline would be without it."""
+    said = [*finding_lines(analysis), *analysis.inputs.notes[:MOST_FINDINGS]]
+    if analysis.coverage.unscored:
+        said.append(f"{plural(analysis.coverage.unscored, 'rollout')} without a score")
+    if other := other_counts(analysis):
+        said.append(f"{WORDS[analysis.headline]} would be {other}")
+    return [indented(Text(one_line(line, 400))) for line in said]
+
+
+def finding_lines(analysis: Analysis) -> Iterator[str]:
+    """Each finding with a place to look; advice that several share is given once."""
+    given: set[str] = set()
+    for finding in analysis.health[:MOST_FINDINGS]:
+        cited = f" ({finding.citations[0]})" if finding.citations else ""
+        hint = f"; {finding.hint}" if finding.hint and finding.hint not in given else ""
+        given.add(finding.hint)
+        yield f"{finding.message}{cited}{hint}"
+    if (hidden := len(analysis.health) - MOST_FINDINGS) > 0:
+        yield f"… and {plural(hidden, 'more finding')} in {REPORT}"
+
+
+def other_counts(analysis: Analysis) -> str:
+    """The headline under the other ways of counting, where they make a difference."""
+    if not analysis.sensitivity:
+        return ""
+    first, *others = analysis.sensitivity
+    moved = [v for v in others if v.metric.value is not None and v.metric.value != first.metric.value]
+    values = {way_of_counting(v): value_of(v.metric, analysis.headline) for v in moved}
+    return ", ".join(f"{value} {way}" for way, value in values.items())
+
+
+def way_of_counting(variant: Variant) -> str:
+    ways = []
+    if variant.added_failures:
+        ways.append(f"with {count(variant.added_failures)} missing or unscored as failures")
+    if variant.removed_rows:
+        ways.append(f"without {plural(variant.removed_rows, 'infrastructure failure')}")
+    return " and ".join(ways) or "otherwise"
+
+
+def file_lines(folder: str) -> list[RenderableType]:
+    """Where everything is."""
+    table = grid("", "")
+    for name, meaning in FILES:
+        table.add_row(Text(f"{one_line(folder)}/{name}", "cyan"), Text(meaning, "dim"))
+    return [table]

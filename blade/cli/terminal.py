@@ -1,0 +1,100 @@
+"""How anything gets onto the screen: plain where plain is needed, and never able to do something to the terminal.
+
+Text from rollouts, files and arguments goes through `foreign` before it is printed. Without a terminal there are no
+colours and lines are `PLAIN_WIDTH` wide; an output that knows only ASCII gets stand-ins for our signs.
+"""
+
+import codecs
+import os
+import re
+import shlex
+import sys
+from typing import TextIO
+
+import msgspec
+import typer
+from rich.console import Console, RenderableType
+from rich.padding import Padding
+from rich.text import Text
+
+from blade.report.text import one_line, plain
+
+PLAIN_WIDTH = 100
+STAND_INS = {
+    "█": "#", "▒": "+", "░": "-", "·": ".", "–": "-", "—": "-", "−": "-", "…": "...", "×": "x", "→": "->", "│": "|",
+    "─": "-", "≥": ">=", "≤": "<=", "√": "sqrt", "‑": "-", "“": '"', "”": '"', "’": "'", "\u202f": " ", "\xa0": " ",
+}  # fmt: skip
+BARE_WORD = re.compile(r"[A-Za-z0-9@%+=:,./_-][A-Za-z0-9@%+=:,./_#-]*")
+"""What a shell takes as it is; `12:3#5` is such a word."""
+UNSAFE_IN_JSON = re.compile("[\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\U000e0000-\U000e007f]")
+"""What a terminal may act on and JSON does not escape by itself."""
+
+
+def make_console(*, stderr: bool = False) -> Console:
+    """A console that takes neither markup nor emoji codes, so that only styles we set ourselves exist."""
+    stream = sys.stderr if stderr else sys.stdout
+    accept_any_character(stream)
+    is_plain = not stream.isatty() and "COLUMNS" not in os.environ
+    return Console(file=stream, width=PLAIN_WIDTH if is_plain else None, highlight=False, markup=False, emoji=False)
+
+
+def accept_any_character(stream: TextIO) -> None:
+    """Lets an ASCII terminal, and text with half a character in it, be printed without an error."""
+    if hasattr(stream, "reconfigure"):
+        stream.reconfigure(errors="stand_ins")
+
+
+def stand_ins(error: UnicodeError) -> tuple[str, int]:
+    """What is printed for characters the output cannot show."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    unknown = error.object[error.start : error.end]
+    return "".join(STAND_INS.get(sign, escaped(sign)) for sign in unknown), error.end
+
+
+def escaped(sign: str) -> str:
+    return sign.encode("ascii", "backslashreplace").decode("ascii")
+
+
+codecs.register_error("stand_ins", stand_ins)
+
+
+def foreign(text: str, style: str = "") -> Text:
+    """Somebody else's text, fit for a terminal; styles in it have no effect."""
+    return Text(plain(text), style=style)
+
+
+def put(console: Console, *lines: RenderableType) -> None:
+    """Prints lines; what is not a terminal gets no blanks at their ends."""
+    if console.is_terminal:
+        console.print(*lines, sep="\n")
+        return
+    with console.capture() as captured:
+        console.print(*lines, sep="\n")
+    console.file.write("".join(f"{line.rstrip()}\n" for line in captured.get().splitlines()))
+
+
+def indented(text: Text, by: int = 2) -> Padding:
+    """A paragraph of a section; its wrapped lines stay under their first word."""
+    return Padding(text, (0, 0, 0, by))
+
+
+def command(*words: str) -> str:
+    """A command to copy: a shell reads each word as it is."""
+    return " ".join(word if BARE_WORD.fullmatch(word) else shlex.quote(one_line(word)) for word in words)
+
+
+def print_json(document: bytes) -> None:
+    """The only thing on stdout; characters that terminals act on are escaped, which means the same to a reader."""
+    text = document.decode()
+    typer.echo(UNSAFE_IN_JSON.sub(escape_in_json, text).rstrip("\n").encode())
+
+
+def escape_in_json(match: re.Match[str]) -> str:
+    units = match[0].encode("utf-16-be").hex()
+    return "".join(f"\\u{units[i : i + 4]}" for i in range(0, len(units), 4))
+
+
+def print_value_as_json(value: msgspec.Struct) -> None:
+    """A Struct as the only thing on stdout."""
+    print_json(msgspec.json.format(msgspec.json.encode(value), indent=2))

@@ -1,0 +1,224 @@
+"""One rollout on the terminal: a head with what is known of it, then its items.
+
+Headings start at the margin and everything a rollout says is indented, so no text can pass for a heading.
+"""
+
+import math
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+from rich.console import Console
+from rich.padding import Padding
+from rich.text import Text
+
+from blade.cli.excerpts import ShownItem, bounded_fields, choose_items, excerpt, field_text, shown_item
+from blade.cli.terminal import foreign
+from blade.diagnosis.analyze import decide_success
+from blade.report.labelling import locate
+from blade.report.numbers import plural, seconds, tokens
+from blade.report.text import one_line, plain
+from blade.report.workspace import Workspace
+from blade.rollouts import Item, Rollout, Source, Usage, citation
+from blade.rollouts.features import split_thinking
+
+INDENT = 2
+MOST_FIELDS = 30
+FIELD_CHARS = 200
+KIND_STYLES = {
+    "message": "bold cyan",
+    "reasoning": "dim cyan",
+    "tool_call": "bold yellow",
+    "tool_result": "bold green",
+    "environment": "bold magenta",
+}
+
+
+class ShownRollout(msgspec.Struct, frozen=True, kw_only=True):
+    """A rollout as `--json` prints it."""
+
+    rollout: str
+    """Its citation."""
+    reward: float | None
+    """Score given by the verifier."""
+    passed: bool | None
+    """Whether it counts as a success."""
+    status: str
+    """How it ended."""
+    failure: str | None
+    """Failure class when it failed before a verdict."""
+    model: str | None
+    """Model that answered."""
+    agent: str | None
+    """Harness that drove it."""
+    usage: Usage
+    """Tokens used."""
+    seconds: float | None
+    """Wall time."""
+    source: Source | None
+    """Where the row stands."""
+    fields: dict[str, Any]
+    """Everything else the row says; long values are cut."""
+    item_count: int
+    """Items of the whole trajectory."""
+    items: list[ShownItem]
+    """The items asked for."""
+
+
+class Chosen(NamedTuple):
+    """A rollout and the part of it to show."""
+
+    rollout: Rollout
+    items: list[Item]
+    max_chars: int | None
+    near: int | None
+
+    def shown(self) -> ShownRollout:
+        """The value that `--json` prints."""
+        rollout, limit = self.rollout, None if self.max_chars is None else FIELD_CHARS
+        return ShownRollout(
+            rollout=citation(rollout.task, rollout.repeat),
+            reward=rollout.reward,
+            passed=rollout.success,
+            status=rollout.status,
+            failure=rollout.failure,
+            model=rollout.model,
+            agent=rollout.agent,
+            usage=rollout.usage,
+            seconds=rollout.seconds,
+            source=rollout.source,
+            fields=bounded_fields(rollout.fields, limit),
+            item_count=len(rollout.items),
+            items=[shown_item(item, self.max_chars) for item in self.items],
+        )
+
+
+def select_rollout(workspace: Workspace, key: str, *, items: str | None, max_chars: int | None) -> Chosen:
+    """Reads a rollout and picks the items asked for; `max_chars` of `None` means everything."""
+    run = workspace.run()
+    row, near = locate(key, run)
+    rollout = judged(run.rollout_at(row), decide_success(run.table, rule_of(workspace))[1][row])
+    chosen = choose_items(rollout.items, items, near=near, full=max_chars is None)
+    return Chosen(rollout=rollout, items=chosen, max_chars=max_chars, near=near)
+
+
+def rule_of(workspace: Workspace) -> str | None:
+    """The success rule the run was diagnosed with."""
+    return workspace.request.analyze.success if workspace.request else None
+
+
+def judged(rollout: Rollout, success: float) -> Rollout:
+    """The rollout with the verdict of the run's success rule; nan is no verdict."""
+    return rollout if math.isnan(success) else msgspec.structs.replace(rollout, success=bool(success))
+
+
+def print_rollout(console: Console, chosen: Chosen) -> None:
+    """Head, fields and items."""
+    print_head(console, chosen.rollout)
+    if chosen.near is None:
+        print_fields(console, chosen.rollout.fields, full=chosen.max_chars is None)
+    print_items(console, chosen.items, count=len(chosen.rollout.items), max_chars=chosen.max_chars, marked=chosen.near)
+
+
+def print_head(console: Console, rollout: Rollout) -> None:
+    """The rollout's name and verdict, then one line of what else is known."""
+    head = foreign(citation(rollout.task, rollout.repeat), "bold")
+    head.append("  ").append_text(verdict(rollout))
+    console.print(head, soft_wrap=True)
+    source = rollout.source
+    facts = [
+        f"{Path(source.file).name}:{source.line}" if source else None,
+        rollout.model,
+        rollout.agent,
+        plural(len(rollout.items), "item"),
+        None if rollout.usage.input_tokens is None else f"{tokens(rollout.usage.input_tokens)} tokens in",
+        None if rollout.usage.output_tokens is None else f"{tokens(rollout.usage.output_tokens)} tokens out",
+        None if rollout.seconds is None else seconds(rollout.seconds),
+    ]
+    console.print(Text("  ").append(one_line(" · ".join(fact for fact in facts if fact)), "dim"), soft_wrap=True)
+
+
+def verdict(rollout: Rollout) -> Text:
+    """Passed or failed, the reward, and how the rollout ended when not by itself."""
+    words = {True: ("passed", "bold green"), False: ("failed", "bold red"), None: ("no verdict", "bold")}
+    text = Text(*words[rollout.success])
+    text.append("  reward unknown" if rollout.reward is None else f"  reward {rollout.reward:g}")
+    if rollout.status != "completed":
+        text.append(f"  {rollout.status}", "bold yellow")
+    if rollout.failure:
+        text.append(f" ({one_line(rollout.failure, FIELD_CHARS)})", "yellow")
+    return text
+
+
+def print_fields(console: Console, fields: dict[str, Any], *, full: bool) -> None:
+    """What else the row says, a line each."""
+    for name, value in list(fields.items())[: None if full else MOST_FIELDS]:
+        said = str(excerpt(" ".join(plain(field_text(value)).split()), None if full else FIELD_CHARS))
+        line = Text("  ").append(one_line(name, FIELD_CHARS), "cyan").append("  ").append(said)
+        console.print(line, soft_wrap=True)
+    hidden = 0 if full else len(fields) - MOST_FIELDS
+    if hidden > 0:
+        console.print(Text(f"  … and {plural(hidden, 'more field')}; see them with --full", "dim"))
+
+
+def print_items(
+    console: Console, items: list[Item], *, count: int, max_chars: int | None, marked: int | None = None
+) -> None:
+    """Items under their headings; where some are left out, how many."""
+    position = items[0].position if items else 0
+    for item in items:
+        print_gap(console, position, item.position)
+        print_item(console, item, max_chars=max_chars, marked=item.position == marked)
+        position = item.position + 1
+    if not items:
+        console.print(Text("  the row holds no trajectory", "dim"))
+    if items and (items[0].position > 0 or position < count):
+        shown = f"items #{items[0].position} to #{position - 1} of {count}"
+        console.print(Text(f"\n{shown}", "dim"), soft_wrap=True)
+
+
+def print_gap(console: Console, first: int, last: int) -> None:
+    if last > first:
+        left_out = plural(last - first, "item")
+        console.print(Text(f"\n… {left_out} left out; see them with --items {first}-{last - 1}", "dim"), soft_wrap=True)
+
+
+def print_item(console: Console, item: Item, *, max_chars: int | None, marked: bool = False) -> None:
+    """One item: a heading at the margin, its text indented, a thought dimmed and apart from the answer."""
+    console.print()
+    console.print(heading(item, marked=marked), soft_wrap=True)
+    thought, answer = split_thinking(item.text) if item.kind == "message" and not item.prompt else ("", item.text)
+    if thought:
+        print_text(console, f"<think>\n{thought}\n</think>", max_chars=max_chars, style="dim italic")
+    if answer.strip():
+        print_text(console, answer, max_chars=max_chars, style="dim" if item.kind == "reasoning" else "")
+    elif not thought:
+        console.print(Padding(Text("(empty)", "dim"), (0, 0, 0, INDENT)))
+
+
+def heading(item: Item, *, marked: bool = False) -> Text:
+    """`#5 tool_call search`, coloured by kind."""
+    text = Text("> " if marked else "", "bold").append(f"#{item.position} {item.kind}", KIND_STYLES[item.kind])
+    for word in (item.role, item.name):
+        if word and word != item.kind:
+            text.append(f" {one_line(word, FIELD_CHARS)}", "bold")
+    return text.append(" (prompt)", "dim") if item.prompt else text
+
+
+def print_text(console: Console, text: str, *, max_chars: int | None, style: str = "") -> None:
+    """Somebody else's text: wrapped to a terminal, line by line as it is elsewhere, so that it can be quoted."""
+    body = foreign_excerpt(text, max_chars, style)
+    if console.is_terminal:
+        console.print(Padding(body, (0, 0, 0, INDENT)))
+    else:
+        # Not through rich, which would turn tabs into blanks.
+        console.file.write("".join(f"{' ' * INDENT}{line}\n" for line in body.plain.split("\n")))
+
+
+def foreign_excerpt(text: str, most: int | None, style: str = "") -> Text:
+    """Head and tail of somebody else's text, with what is cut said in a style of its own."""
+    part = excerpt(plain(text).strip("\n"), most)
+    body = Text(part.head, style=style)
+    if part.cut:
+        body.append(f" […{part.cut:,} characters cut…] ", "bold magenta").append(part.tail)
+    return body
