@@ -11,7 +11,7 @@ from blade.diagnosis.analysis import MAX_LISTED, PublishedCheck
 from blade.metrics.gym import field_stats, pass_metrics
 from blade.rollouts.columns import Column
 from blade.rollouts.sidecars import read_published
-from blade.rollouts.table import Run
+from blade.rollouts.table import Run, known
 
 TOLERANCE = 1e-6
 USAGE = "response.usage."
@@ -60,6 +60,9 @@ def numeric_rows(run: Run) -> list[dict[str, Any]]:
             continue
         numbers = {name: column.at(row) for name, column in {**plain, **usage}.items() if "." not in name}
         numbers["task"], numbers["agent"] = table.tasks[int(table.task[row])], table.agent.at(row)
+        if run.reward_field is not None:
+            # One reward that is no number makes the whole column mixed; the table has the numbers.
+            numbers[run.reward_field] = known(table.reward[row])
         numbers["answer"] = None if answers is None else answers.at(row)
         out.append(numbers)
     return out
