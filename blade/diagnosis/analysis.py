@@ -4,11 +4,13 @@ The Structs here are the file's schema (`blade/schemas/analysis.schema.json` is 
 defaults; the meaning of old ones does not change without a new `SCHEMA_VERSION`.
 """
 
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 
+from blade.diagnosis.headroom import Headroom
 from blade.diagnosis.labels import Confidence, Evidence
+from blade.diagnosis.pairs import Contrast
 from blade.metrics import Buckets, Metric, Metrics, Misplacement, Success, TaskResult, VarianceSplit, Variant
 from blade.metrics.effort import Effort
 from blade.metrics.slices import Slice
@@ -167,21 +169,30 @@ class Signal(msgspec.Struct, frozen=True, kw_only=True):
     """Every rollout it was seen in, at the item where there is one."""
 
 
+FindingCause = Literal["DA", "IR", "TI"]
+
+
 class Finding(msgspec.Struct, frozen=True, kw_only=True):
     """Something wrong with the data, the infrastructure or the verifier."""
 
     code: str
     """Short name."""
-    cause: Literal["DA", "IR", "TI"]
+    cause: FindingCause
     """Which of the three."""
     message: str
     """What was seen."""
     rows: int
     """Rows concerned."""
+    tasks: int = 0
+    """Tasks concerned."""
     citations: list[str] = []
     """Where; at most `MAX_LISTED`."""
     hint: str = ""
     """What to do."""
+    headline_without: float | None = None
+    """The headline without these rows; `None` when it is not a matter of rows."""
+    headline_repaired: float | None = None
+    """The headline if these rows had passed; `None` when nothing says they would have."""
 
 
 class Cause(msgspec.Struct, frozen=True, kw_only=True):
@@ -214,6 +225,32 @@ class ReadingItem(msgspec.Struct, frozen=True, kw_only=True):
     """Citations, in reading order."""
     command: str
     """The command that shows them."""
+
+
+Action = Literal[
+    "data repair", "rerun", "verifier repair", "environment", "agent loop", "prompt", "sft", "rl", "documentation"
+]
+
+
+class Intervention(msgspec.Struct, frozen=True, kw_only=True):
+    """Something that could be done, and what it would be worth at most."""
+
+    action: Action
+    """What kind of work it is."""
+    target: str
+    """The failure mode or cause it removes."""
+    what: str
+    """What to do, in words."""
+    cause: str
+    """The root cause it belongs to."""
+    headroom: Metric
+    """How much the headline would rise."""
+    tasks: int
+    """Tasks it would move."""
+    rollouts: int
+    """Failing rollouts it is about."""
+    citations: list[str] = []
+    """A few of them."""
 
 
 class Analysis(msgspec.Struct, frozen=True, kw_only=True):
@@ -253,12 +290,14 @@ class Analysis(msgspec.Struct, frozen=True, kw_only=True):
     """What was seen in them, most failures first."""
     health: list[Finding]
     """What is wrong with data, infrastructure and verifier."""
-    contrast: list[Any] = []
-    """What separates pass from fail within a task; empty until it is computed."""
+    contrast: Contrast = Contrast()
+    """What separates pass from fail within a task."""
     causes: list[Cause]
     """One entry per task that is not always passed."""
-    interventions: list[Any] = []
-    """What to fix first, by headroom; empty until causes are settled."""
+    headroom: list[Headroom] = []
+    """What the score would be without each failure mode."""
+    interventions: list[Intervention] = []
+    """What to fix first, by headroom."""
     reading_list: list[ReadingItem]
     """What to read first."""
 

@@ -6,16 +6,22 @@ from typing import NamedTuple
 import msgspec
 import numpy as np
 
-from blade.diagnosis import drafts
 from blade.diagnosis.analysis import Analysis, Cause, Coverage
+from blade.diagnosis.causes import decide_causes
+from blade.diagnosis.contrast import contrast_run
+from blade.diagnosis.evidence import quote_evidence
+from blade.diagnosis.found import with_effect
 from blade.diagnosis.funnel import build_funnel
+from blade.diagnosis.headroom import ablate
 from blade.diagnosis.health import check_health
+from blade.diagnosis.interventions import failure_modes, rank_interventions
 from blade.diagnosis.inventory import describe_inputs
 from blade.diagnosis.labels import Label
 from blade.diagnosis.published import check_published
 from blade.diagnosis.reading import reading_list
 from blade.diagnosis.signals import Sightings, describe_signals, find_signals
 from blade.diagnosis.slicing import cut
+from blade.diagnosis.verdicts import read_all, scored_rows
 from blade.metrics import Outcomes, Success, SuccessRule, infer_success, measure, parse_success_rule
 from blade.metrics.effort import compare_effort
 from blade.metrics.success import BINARY_RULE
@@ -59,7 +65,13 @@ def diagnose(run: Run, options: AnalyzeOptions | None = None, *, others: Sequenc
     measures = measure(outcomes)
     published = check_published(run)
     copies = [other.name for other in others if other is not run and is_copy(run, other)]
-    causes = [as_cause(label) for label in drafts.draft_labels(measures.tasks, table, outcomes, sightings)]
+    answers = [] if outcomes.is_continuous else read_all(run, scored_rows(outcomes))
+    findings = check_health(run, outcomes, sightings, published=published, copies=copies, answers=answers)
+    verdicts = decide_causes(measures.tasks, table, outcomes, sightings, findings, answers)
+    causes = [as_cause(label) for label in quote_evidence(run, verdicts)]
+    costs = quantities(table)
+    modes = failure_modes(outcomes, sightings, findings)
+    rows = ablate(outcomes, modes)
     analysis = Analysis(
         inputs=describe_inputs(run, published, copies),
         coverage=coverage_of(run, outcomes),
@@ -73,11 +85,14 @@ def diagnose(run: Run, options: AnalyzeOptions | None = None, *, others: Sequenc
         lowest_rate_behind_always=measures.lowest_rate_behind_always,
         tasks=measures.tasks,
         slices=cut(table, outcomes, options.slices),
-        effort=compare_effort(outcomes, quantities(table)),
+        effort=compare_effort(outcomes, costs),
         funnel=build_funnel(table, outcomes),
         signals=describe_signals(sightings, table, outcomes),
-        health=check_health(run, outcomes, sightings, published=published, copies=copies),
+        health=[with_effect(found, outcomes) for found in findings],
+        contrast=contrast_run(run, outcomes, costs),
         causes=causes,
+        headroom=rows,
+        interventions=rank_interventions(table, outcomes, modes, rows, causes),
         reading_list=reading_list(causes, measures.tasks, table, outcomes),
     )
     return Diagnosed(run, outcomes, sightings, analysis)

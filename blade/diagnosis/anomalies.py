@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from blade.metrics import Outcomes
 from blade.metrics.stratified import associate, control_false_discoveries
 from blade.metrics.values import Bools, Ints
 from blade.rollouts.table import RolloutTable
@@ -32,7 +31,7 @@ class Anomaly(NamedTuple):
     """Adjusted for all groups tested."""
 
 
-def find_anomalies(table: RolloutTable, outcomes: Outcomes, failing: Bools) -> list[Anomaly]:
+def find_anomalies(table: RolloutTable, failing: Bools) -> list[Anomaly]:
     """Groups whose failures (by the given flag) exceed those of their siblings, most certain first."""
     groups = [group for group in candidate_groups(table) if FEWEST <= int(group[1].sum()) < len(table)]
     tested: list[tuple[str, Bools, float]] = []

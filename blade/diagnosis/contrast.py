@@ -5,82 +5,24 @@ Only tasks with both outcomes say anything. Traits are tested by Mantel-Haenszel
 adjusted for the number of traits looked at.
 """
 
-import msgspec
 import numpy as np
 
+from blade.diagnosis.budget import within_budget
 from blade.diagnosis.divergence import Divergence, diverge
+from blade.diagnosis.pairs import REPORTED, Contrast, TaskContrast, Trait
 from blade.diagnosis.traits import above_median, common_phrases, phrases_of, traits_of
-from blade.metrics import Interval, Outcomes
+from blade.metrics import Outcomes
 from blade.metrics.stratified import associate, control_false_discoveries
 from blade.metrics.values import Bools, Floats, Ints
 from blade.rollouts import Rollout, Run
 
 MOST_ROLLOUTS = 2000
 MOST_PAIRS = 12
-REPORTED = 0.10
-"""Adjusted p-value up to which a trait is listed."""
-
-
-class Trait(msgspec.Struct, frozen=True, kw_only=True):
-    """Something that goes with failing, or with passing, within tasks."""
-
-    trait: str
-    """What the rollout does."""
-    favours: str
-    """`pass` or `fail`."""
-    tasks: int
-    """Tasks in which both the trait and the outcome vary."""
-    passing: tuple[int, int]
-    """Passing rollouts with the trait, and passing rollouts."""
-    failing: tuple[int, int]
-    """Failing rollouts with the trait, and failing rollouts."""
-    odds_ratio: float | None
-    """Odds of failing with the trait against without, within tasks."""
-    ci95: Interval | None
-    """95 % interval of the odds ratio."""
-    p_value: float
-    """Mantel-Haenszel, two-sided."""
-    q_value: float
-    """The same, adjusted for all traits tested."""
-    examples: list[str] = []
-    """A failing and a passing rollout of one task that differ in it."""
-
-
-class TaskContrast(msgspec.Struct, frozen=True, kw_only=True):
-    """The closest passing and failing rollouts of one task."""
-
-    task: str
-    """Task key."""
-    passing: str
-    """Citation of the passing rollout, at the item where they part."""
-    failing: str
-    """Citation of the failing rollout, at the item where they part."""
-    common: int
-    """Items both produced alike before that."""
-    passing_does: str
-    """What the passing rollout does there."""
-    failing_does: str
-    """What the failing rollout does there."""
-
-
-class Contrast(msgspec.Struct, frozen=True, kw_only=True):
-    """Pass against fail, within tasks."""
-
-    tasks: int = 0
-    """Sometimes-pass tasks looked at."""
-    rollouts: int = 0
-    """Their rollouts that were read."""
-    tested: int = 0
-    """Traits tested."""
-    traits: list[Trait] = []
-    """Traits whose adjusted p-value is at most `REPORTED`, most certain first."""
-    pairs: list[TaskContrast] = []
-    """First divergence of every such task."""
 
 
 def contrast_run(run: Run, outcomes: Outcomes, quantities: dict[str, Floats]) -> Contrast:
     """The contrast of a run; empty when no task has both outcomes."""
-    rows = mixed_rows(outcomes)[:MOST_ROLLOUTS]
+    rows = within_budget(run.table, mixed_rows(outcomes), most=MOST_ROLLOUTS)
     if not len(rows):
         return Contrast()
     rollouts = dict(zip(rows.tolist(), in_row_order(run, rows), strict=True))

@@ -16,11 +16,12 @@ import msgspec
 
 from blade.rollouts.values import Item
 
-MAX_WORDS = 400
+MAX_WORDS = 800
 """Words of a text that are compared one by one once its common beginning and end are set aside."""
-CONTEXT_WORDS = 12
+CONTEXT_WORDS = 24
 """Words of the common beginning and end that are shown around a difference."""
-WORD = re.compile(r"\S+\s*")
+WORD = re.compile(r"(?:\w+|[^\w\s])\s*")
+"""A word or a sign, so that in a call's arguments the value is marked and not its quotes."""
 
 
 class Fork(msgspec.Struct, frozen=True, kw_only=True):

@@ -1,130 +1,133 @@
 """What is wrong with the data, the infrastructure and the verifier, before anybody blames the model."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
-from blade.diagnosis.analysis import MAX_LISTED, Finding, PublishedCheck
-from blade.diagnosis.observations import Seen
+from blade.diagnosis.analysis import FindingCause, PublishedCheck
+from blade.diagnosis.anomalies import find_anomalies
+from blade.diagnosis.found import Found, about_files, about_rows, say
+from blade.diagnosis.hygiene import data_findings
 from blade.diagnosis.signals import RULES, Sightings
+from blade.diagnosis.verdicts import Answered, verdict_findings
 from blade.metrics import Outcomes
 from blade.rollouts.table import Run
 
+DUPLICATE_HINTS = {"identical": "counted once", "conflicting": "choose with --duplicates first, last or all"}
+HINTS = {
+    "infrastructure": "rerun these rollouts; the headline is printed with and without them",
+    "verifier": "repair the verifier or environment and score these rollouts again",
+}
+
 
 def check_health(
-    run: Run, outcomes: Outcomes, sightings: Sightings, *, published: list[PublishedCheck], copies: list[str]
-) -> list[Finding]:
-    """Every finding, data first."""
+    run: Run,
+    outcomes: Outcomes,
+    sightings: Sightings,
+    *,
+    published: list[PublishedCheck],
+    copies: list[str],
+    answers: list[Answered],
+    others: Sequence[tuple[Run, Outcomes]] = (),
+) -> list[Found]:
+    """Every finding: data first, then infrastructure, then the verifier."""
     return [
         *bad_lines(run),
         *duplicates(run),
         *copied(copies),
-        *missing(run, outcomes),
         *constant_reward(run, outcomes),
         *disagreements(published),
-        *infrastructure(run, outcomes, sightings),
-        *verifier(run, outcomes, sightings),
+        *data_findings(run, outcomes),
+        *missing(run, outcomes),
+        *by_kind(run, outcomes, sightings, kind="infrastructure", cause="IR"),
+        *anomalies(run, outcomes),
+        *by_kind(run, outcomes, sightings, kind="verifier", cause="TI"),
+        *verdict_findings(run, outcomes, answers, others),
     ]
 
 
-def bad_lines(run: Run) -> list[Finding]:
+def bad_lines(run: Run) -> list[Found]:
     if not run.bad:
         return []
     first = run.bad[0]
     message = f"{count(len(run.bad), 'line')} could not be used; the first is line {first.line}: {first.reason}"
-    return [
-        Finding(code="bad_lines", cause="DA", message=message, rows=len(run.bad), hint="repair or rerun these rows")
-    ]
+    return [about_files(say("bad_lines", "DA", message, "repair or rerun these rows", rows=len(run.bad)))]
 
 
-def duplicates(run: Run) -> list[Finding]:
-    out: list[Finding] = []
-    for kind, hint in (("identical", "counted once"), ("conflicting", "choose with --duplicates first, last or all")):
+def duplicates(run: Run) -> list[Found]:
+    out: list[Found] = []
+    for kind, hint in DUPLICATE_HINTS.items():
         found = [duplicate for duplicate in run.duplicates if duplicate.kind == kind]
         if found:
-            rows = sum(len(duplicate.rows) - 1 for duplicate in found)
             message = f"{count(len(found), 'key')} claimed by more than one {kind} row"
-            cited = [duplicate.rollout for duplicate in found][:MAX_LISTED]
-            code = f"{kind}_duplicates"
-            out.append(Finding(code=code, cause="DA", message=message, rows=rows, citations=cited, hint=hint))
+            rows = np.asarray([run.row(duplicate.rollout) for duplicate in found], dtype=np.int64)
+            out.append(about_rows(run.table, say(f"{kind}_duplicates", "DA", message, hint), rows))
     return out
 
 
-def copied(copies: list[str]) -> list[Finding]:
+def copied(copies: list[str]) -> list[Found]:
     hint = "keep one of them: a copy is not a second measurement"
-    return [
-        Finding(code="copied_run", cause="DA", message=f"the run {name} holds the same rollouts", rows=0, hint=hint)
-        for name in copies
-    ]
+    return [about_files(say("copied_run", "DA", f"the run {name} holds the same rollouts", hint)) for name in copies]
 
 
-def missing(run: Run, outcomes: Outcomes) -> list[Finding]:
+def missing(run: Run, outcomes: Outcomes) -> list[Found]:
     present = np.bincount(outcomes.task, minlength=len(outcomes.tasks))
     short = np.maximum(outcomes.expected - present, 0)
     if not short.any():
         return []
-    tasks = int((short > 0).sum())
-    message = (
-        f"{count(int(short.sum()), 'rollout')} of {count(tasks, 'task')} missing (expected by {run.expected_from})"
-    )
-    return [Finding(code="missing_rollouts", cause="IR", message=message, rows=int(short.sum()), hint="resume the run")]
+    lost, tasks = int(short.sum()), int((short > 0).sum())
+    message = f"{count(lost, 'rollout')} of {count(tasks, 'task')} missing (expected by {run.expected_from})"
+    return [about_files(say("missing_rollouts", "IR", message, "resume the run", rows=lost))]
 
 
-def constant_reward(run: Run, outcomes: Outcomes) -> list[Finding]:
+def constant_reward(run: Run, outcomes: Outcomes) -> list[Found]:
     """The same partial score on every row is a score of the batch, not of its tasks."""
-    known = outcomes.reward[~np.isnan(outcomes.reward)]
-    if len(known) < 3 or np.ptp(known) > 1e-12 or known[0] in (0.0, 1.0):
+    known = np.flatnonzero(~np.isnan(outcomes.reward))
+    values = outcomes.reward[known]
+    if len(known) < 3 or np.ptp(values) > 1e-12 or values[0] in (0.0, 1.0):
         return []
-    message = f"every rollout has the reward {known[0]:.6g}: a batch score copied to its rows"
-    hint = "per-task pass and fail mean nothing here"
-    return [Finding(code="constant_reward", cause="DA", message=message, rows=len(known), hint=hint)]
+    message = f"every rollout has the reward {values[0]:.6g}: a batch score copied to its rows"
+    finding = say("constant_reward", "DA", message, "per-task pass and fail mean nothing here")
+    return [about_rows(run.table, finding, known)]
 
 
-def disagreements(published: list[PublishedCheck]) -> list[Finding]:
+def disagreements(published: list[PublishedCheck]) -> list[Found]:
     hint = "the file is stale, or was made from other rows"
-    return [
-        Finding(
-            code="published_metrics_differ",
-            cause="DA",
-            message=f"{check.file}: {len(check.different)} of {check.compared} published values differ from the rows",
-            rows=len(check.different),
-            hint=hint,
-        )
-        for check in published
-        if check.different
-    ]
-
-
-def infrastructure(run: Run, outcomes: Outcomes, sightings: Sightings) -> list[Finding]:
-    hint = "rerun these rollouts; the headline is printed with and without them"
-    return by_kind(run, outcomes, sightings, kind="infrastructure", cause="IR", hint=hint)
-
-
-def verifier(run: Run, outcomes: Outcomes, sightings: Sightings) -> list[Finding]:
-    hint = "repair the verifier or environment and score these rollouts again"
-    return by_kind(run, outcomes, sightings, kind="verifier", cause="TI", hint=hint)
-
-
-def by_kind(run: Run, outcomes: Outcomes, sightings: Sightings, *, kind: str, cause: str, hint: str) -> list[Finding]:
-    out: list[Finding] = []
-    for rule in RULES:
-        seen = not_passed(sightings.seen[rule.code], outcomes)
-        if rule.kind == kind and len(seen.rows):
-            cited = [run.table.citation(*place) for place in zip(seen.rows.tolist(), seen.items.tolist(), strict=True)]
-            message = f"{rule.title} in {count(len(seen.rows), 'rollout')} that did not pass"
-            finding = Finding(
-                code=rule.code,
-                cause=cause,  # type: ignore[arg-type]
-                message=message,
-                rows=len(seen.rows),
-                citations=cited[:MAX_LISTED],
-                hint=hint,
-            )
-            out.append(finding)
+    out: list[Found] = []
+    for check in published:
+        if check.different:
+            message = f"{check.file}: {len(check.different)} of {check.compared} published values differ from the rows"
+            out.append(about_files(say("published_metrics_differ", "DA", message, hint, rows=len(check.different))))
     return out
 
 
-def not_passed(seen: Seen, outcomes: Outcomes) -> Seen:
-    keep = outcomes.success[seen.rows] != 1.0
-    return Seen(seen.rows[keep], seen.items[keep])
+def by_kind(run: Run, outcomes: Outcomes, sightings: Sightings, *, kind: str, cause: FindingCause) -> list[Found]:
+    """Signals of one kind on rollouts that did not pass."""
+    out: list[Found] = []
+    for rule in RULES:
+        seen = sightings.seen[rule.code]
+        keep = outcomes.success[seen.rows] != 1.0
+        if rule.kind == kind and keep.any():
+            message = f"{rule.title} in {count(int(keep.sum()), 'rollout')} that did not pass"
+            finding = say(rule.code, cause, message, HINTS[kind])
+            out.append(about_rows(run.table, finding, seen.rows[keep], items=seen.items[keep]))
+    return out
+
+
+def anomalies(run: Run, outcomes: Outcomes) -> list[Found]:
+    """Repeats, files and stretches of time that fail more than the same tasks elsewhere."""
+    out: list[Found] = []
+    crashed = outcomes.infrastructure | np.isnan(outcomes.reward)
+    failed = outcomes.success == 0.0
+    for flag, word in ((crashed, "crash or have no score"), (failed, "fail")):
+        for found in find_anomalies(run.table, flag):
+            message = (
+                f"{found.group}: {found.failed} of {found.members} rollouts {word}, "
+                f"against {found.rate_elsewhere:.1%} elsewhere (p = {found.p_value:.2g} within tasks, adjusted)"
+            )
+            finding = say("anomalous_group", "IR", message, "look at what happened there; rerun it if it was an outage")
+            out.append(about_rows(run.table, finding, found.rows))
+    return out
 
 
 def count(number: int, noun: str) -> str:

@@ -11,9 +11,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from blade.diagnosis.analysis import MAX_LISTED, Finding
 from blade.diagnosis.answers import expected_of
+from blade.diagnosis.found import Found, about_rows, say
 from blade.metrics import Outcomes
+from blade.metrics.values import Ints
 from blade.rollouts import Column, Rollout, Run, citation
 from blade.rollouts.columns import level_text
 
@@ -35,15 +36,15 @@ SHORTEST_ANSWER = 2
 CUE = r"(?:answer|solution|expected(?: output| result)?|ground truth|correct(?: option| choice)?)\b[^\n]{0,25}?"
 
 
-def data_findings(run: Run, outcomes: Outcomes) -> list[Finding]:
+def data_findings(run: Run, outcomes: Outcomes) -> list[Found]:
     """Everything of this kind that is wrong with a run."""
     samples = list(first_rollouts(run))
-    return [*mixed_configs(run), *twin_tasks(samples), *leaks(run, outcomes, samples), *contradictions(run, outcomes)]
+    return [*mixed_configs(run), *twin_tasks(run, samples), *leaks(run, samples), *contradictions(run, outcomes)]
 
 
-def mixed_configs(run: Run) -> list[Finding]:
+def mixed_configs(run: Run) -> list[Found]:
     """Fields that should be the same for a whole run and are not."""
-    out: list[Finding] = []
+    out: list[Found] = []
     for field in CONFIG_FIELDS:
         column = run.table.rows.columns.get(field)
         if column is None or column.kind == "list":
@@ -52,12 +53,8 @@ def mixed_configs(run: Run) -> list[Finding]:
         if len(levels) > 1 and not follows_task(column, run):
             shown = ", ".join(f"{name} ({count})" for name, count in levels[:5])
             message = f"{field} has {len(levels)} values inside one run: {shown}"
-            fewest = rows_other_than(column, levels[0][0])
-            cited = [run.table.citation(row) for row in fewest[:MAX_LISTED]]
-            hint = f"split the run with --group-by {field}"
-            out.append(
-                Finding(code="mixed_config", cause="DA", message=message, rows=len(fewest), citations=cited, hint=hint)
-            )
+            finding = say("mixed_config", "DA", message, f"split the run with --group-by {field}")
+            out.append(about_rows(run.table, finding, rows_other_than(column, levels[0][0])))
     return out
 
 
@@ -77,10 +74,10 @@ def follows_task(column: Column, run: Run) -> bool:
     return repeated and len(pairs[0]) == len(np.unique(pairs[0]))
 
 
-def rows_other_than(column: Column, level: str) -> list[int]:
+def rows_other_than(column: Column, level: str) -> Ints:
     coded = column.coded()
     other = np.asarray([*(level_text(value) != level for value in coded.levels), False])
-    return [int(row) for row in np.flatnonzero(other[coded.values])]
+    return np.flatnonzero(other[coded.values])
 
 
 def first_rollouts(run: Run) -> Iterator[Rollout]:
@@ -93,7 +90,7 @@ def prompt_of(rollout: Rollout) -> str:
     return "\n".join(item.text for item in rollout.items if item.prompt and item.role != "system")
 
 
-def twin_tasks(samples: list[Rollout]) -> list[Finding]:
+def twin_tasks(run: Run, samples: list[Rollout]) -> list[Found]:
     """Tasks whose prompts are word for word the same."""
     groups: dict[str, list[Rollout]] = {}
     for rollout in samples:
@@ -104,14 +101,9 @@ def twin_tasks(samples: list[Rollout]) -> list[Finding]:
     # Where most prompts are alike, the task is told elsewhere (a simulated user, a state).
     if not twins or sum(map(len, twins)) > NATURAL * len(samples):
         return []
-    cited = [citation(rollout.task, rollout.repeat) for group in twins for rollout in group]
     message = f"{sum(map(len, twins))} tasks share their prompt with another task, in {len(twins)} groups"
-    hint = "a copied task counts twice; keep one id per task"
-    return [
-        Finding(
-            code="twin_tasks", cause="DA", message=message, rows=len(cited), citations=cited[:MAX_LISTED], hint=hint
-        )
-    ]
+    finding = say("twin_tasks", "DA", message, "a copied task counts twice; keep one id per task")
+    return [about_rows(run.table, finding, rows_of(run, [rollout for group in twins for rollout in group]))]
 
 
 def same_expectation(group: list[Rollout]) -> bool:
@@ -125,19 +117,19 @@ class Leak(NamedTuple):
     quote: str
 
 
-def leaks(run: Run, outcomes: Outcomes, samples: list[Rollout]) -> list[Finding]:
+def leaks(run: Run, samples: list[Rollout]) -> list[Found]:
     """Prompts that say what the answer is; a prompt that merely contains it may do so on purpose."""
     found = [leak for rollout in samples if (leak := find_leak(rollout)) is not None]
     if not found or len(found) > NATURAL * len(samples):
         return []
-    cited = [citation(leak.rollout.task, leak.rollout.repeat, prompt_position(leak)) for leak in found]
     message = f"the prompt of {len(found)} tasks tells the expected answer, for example: {found[0].quote!r}"
-    hint = "remove the answer from the prompt and rerun these tasks"
-    return [
-        Finding(
-            code="leaked_answer", cause="DA", message=message, rows=len(found), citations=cited[:MAX_LISTED], hint=hint
-        )
-    ]
+    finding = say("leaked_answer", "DA", message, "remove the answer from the prompt and rerun these tasks")
+    items = np.asarray([prompt_position(leak) for leak in found])
+    return [about_rows(run.table, finding, rows_of(run, [leak.rollout for leak in found]), items=items)]
+
+
+def rows_of(run: Run, rollouts: list[Rollout]) -> Ints:
+    return np.asarray([run.row(citation(rollout.task, rollout.repeat)) for rollout in rollouts], dtype=np.int64)
 
 
 def find_leak(rollout: Rollout) -> Leak | None:
@@ -149,14 +141,14 @@ def find_leak(rollout: Rollout) -> Leak | None:
     return Leak(rollout, " ".join(match[0].split())[:120]) if match else None
 
 
-def prompt_position(leak: Leak) -> int | None:
+def prompt_position(leak: Leak) -> int:
     words = leak.quote[:30]
-    return next((i.position for i in leak.rollout.items if i.prompt and words in " ".join(i.text.split())), None)
+    return next((i.position for i in leak.rollout.items if i.prompt and words in " ".join(i.text.split())), -1)
 
 
-def contradictions(run: Run, outcomes: Outcomes) -> list[Finding]:
+def contradictions(run: Run, outcomes: Outcomes) -> list[Found]:
     """Rows whose own verdict says the opposite of their reward."""
-    out: list[Finding] = []
+    out: list[Found] = []
     scored = ~np.isnan(outcomes.success)
     for field in VERDICT_FIELDS:
         column = run.table.rows.columns.get(field)
@@ -167,17 +159,8 @@ def contradictions(run: Run, outcomes: Outcomes) -> list[Finding]:
         wrong = both & (numbers != outcomes.success)
         if not wrong.any() or 1.0 - wrong.sum() / both.sum() < AGREEMENT:
             continue
-        cited = [run.table.citation(row) for row in np.flatnonzero(wrong).tolist()]
         message = f"{field} contradicts the reward in {int(wrong.sum())} of {int(both.sum())} rollouts"
         hint = "find out which of the two is right before trusting either"
-        out.append(
-            Finding(
-                code="verdict_contradicts_reward",
-                cause="DA",
-                message=message,
-                rows=int(wrong.sum()),
-                citations=cited[:MAX_LISTED],
-                hint=hint,
-            )
-        )
+        finding = say("verdict_contradicts_reward", "DA", message, hint)
+        out.append(about_rows(run.table, finding, np.flatnonzero(wrong)))
     return out

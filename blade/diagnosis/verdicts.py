@@ -9,8 +9,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from blade.diagnosis.analysis import MAX_LISTED, Finding
 from blade.diagnosis.answers import normalize, read_answers, same_answer
+from blade.diagnosis.budget import within_budget
+from blade.diagnosis.found import Found, about_rows, say
 from blade.metrics import Outcomes
 from blade.metrics.values import Ints
 from blade.rollouts import Run
@@ -29,17 +30,18 @@ class Answered(NamedTuple):
 
 def read_all(run: Run, rows: Ints) -> list[Answered]:
     """Answers of some rows, those without one left out."""
-    found = read_answers(run, rows[:MOST_ROLLOUTS].tolist())
+    found = read_answers(run, within_budget(run.table, rows, most=MOST_ROLLOUTS).tolist())
     return [
         Answered(row, given, normalize(given), expected) for row, given, expected in found if given and given.strip()
     ]
 
 
-def verdict_findings(run: Run, outcomes: Outcomes, others: Sequence[tuple[Run, Outcomes]] = ()) -> list[Finding]:
+def verdict_findings(
+    run: Run, outcomes: Outcomes, answers: list[Answered], others: Sequence[tuple[Run, Outcomes]] = ()
+) -> list[Found]:
     """Everything of this kind; `others` are runs on the same tasks."""
     if outcomes.is_continuous:
         return []
-    answers = read_all(run, scored_rows(outcomes))
     return [
         *flipped(run, outcomes, answers),
         *right_but_failed(run, outcomes, answers),
@@ -54,7 +56,7 @@ def scored_rows(outcomes: Outcomes) -> Ints:
     return np.flatnonzero(failed[outcomes.task] & ~np.isnan(outcomes.success))
 
 
-def flipped(run: Run, outcomes: Outcomes, answers: list[Answered]) -> list[Finding]:
+def flipped(run: Run, outcomes: Outcomes, answers: list[Answered]) -> list[Found]:
     """Failing rows whose very answer passed in another attempt at the task."""
     passed = {(int(outcomes.task[a.row]), a.plain) for a in answers if outcomes.success[a.row] == 1.0}
     wrong = [a for a in answers if outcomes.success[a.row] == 0.0 and (int(outcomes.task[a.row]), a.plain) in passed]
@@ -62,7 +64,7 @@ def flipped(run: Run, outcomes: Outcomes, answers: list[Answered]) -> list[Findi
     return finding(run, "verdict_flips", "gave an answer that passed in another attempt, and failed", wrong, hint)
 
 
-def right_but_failed(run: Run, outcomes: Outcomes, answers: list[Answered]) -> list[Finding]:
+def right_but_failed(run: Run, outcomes: Outcomes, answers: list[Answered]) -> list[Found]:
     """Failing rows whose answer is the expected one."""
     wrong = [
         a
@@ -75,7 +77,7 @@ def right_but_failed(run: Run, outcomes: Outcomes, answers: list[Answered]) -> l
 
 def suspect_gold(
     run: Run, outcomes: Outcomes, answers: list[Answered], others: Sequence[tuple[Run, Outcomes]]
-) -> list[Finding]:
+) -> list[Found]:
     """Tasks no run solves while every run gives one and the same answer."""
     mine = lone_answers(run, outcomes, answers)
     if not mine or not others:
@@ -96,11 +98,11 @@ def lone_answers(run: Run, outcomes: Outcomes, answers: list[Answered]) -> dict[
     return {run.table.tasks[t]: next(iter(s)) for t, s in given.items() if len(s) == 1 and t not in passed}
 
 
-def finding(run: Run, code: str, what: str, wrong: list[Answered], hint: str) -> list[Finding]:
+def finding(run: Run, code: str, what: str, wrong: list[Answered], hint: str) -> list[Found]:
     if not wrong:
         return []
     ordered = sorted(wrong, key=lambda answer: answer.row)
     shown = " ".join(ordered[0].given.split())[:80]
     message = f"{len(ordered)} rollouts {what}, for example {shown!r}"
-    cited = [run.table.citation(answer.row) for answer in ordered]
-    return [Finding(code=code, cause="TI", message=message, rows=len(cited), citations=cited[:MAX_LISTED], hint=hint)]
+    rows = np.asarray([answer.row for answer in ordered], dtype=np.int64)
+    return [about_rows(run.table, say(code, "TI", message, hint), rows)]

@@ -1,0 +1,211 @@
+"""Why a task is not always passed, as far as rules can tell, with the proof.
+
+Causes are tried in their fixed order, so that the model is blamed only for what data, infrastructure and verifier did
+not do: each failing rollout is explained by the first cause that has grounds on it. The task's cause is the one that
+explains most of its failures; two are named only when the second explains nearly as many. What nothing explains is
+unreliable knowledge when the task sometimes passes and a knowledge gap when it never does; without a stable wrong
+answer a gap is only suspected (`KG?`), and the task goes to the reading list.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from blade.diagnosis.found import Found
+from blade.diagnosis.labels import CAUSES, Confidence, Label
+from blade.diagnosis.signals import RULES, Sightings
+from blade.diagnosis.verdicts import Answered
+from blade.metrics import Outcomes, TaskResult
+from blade.metrics.values import Ints
+from blade.rollouts.table import RolloutTable
+
+MOST_EVIDENCE = 3
+MIXED = 0.4
+"""Share of a task's failures the second cause must explain to be named too."""
+NOT_DECISIVE = frozenset(
+    {"tool_error", "tool_timeout", "anomalous_group", "mixed_config", "leaked_answer", "twin_tasks"}
+)
+"""Observations too far from the verdict to decide a cause: they are on passing rollouts as well."""
+CERTAIN = frozenset({"failed_rollout", "provider_error", "verifier_exception", "right_answer_failed", "verdict_flips"})
+"""Grounds that say in so many words whose fault it was; a time-out may be a slow agent's."""
+KIND_CAUSES = {"infrastructure": "IR", "verifier": "TI", "behaviour": "BI"}
+REST = "rest"
+
+
+class Ground(NamedTuple):
+    """Something on failing rollouts of a task that explains them."""
+
+    code: str
+    cause: str
+    title: str
+    places: dict[int, int]
+    """Row -> item, -1 for none."""
+
+
+class Verdict(NamedTuple):
+    """What was decided about a task: the label without its quotes, and where its evidence is."""
+
+    label: Label
+    places: list[tuple[int, int]]
+    """(row, item) of each piece of evidence."""
+
+
+def decide_causes(
+    results: list[TaskResult],
+    table: RolloutTable,
+    outcomes: Outcomes,
+    sightings: Sightings,
+    findings: list[Found],
+    answers: list[Answered],
+) -> list[Verdict]:
+    """One verdict for every task that is not always passed; none when success is not defined."""
+    if outcomes.is_continuous:
+        return []
+    grounds = grounds_by_task(table, outcomes, all_grounds(sightings, findings))
+    failing = rows_by_task(table, outcomes)
+    said = answers_by_task(outcomes, answers)
+    return [
+        decide(result, failing.get(index, []), grounds.get(index, []), said.get(index, {}))
+        for index, result in enumerate(results)
+        if result.bucket != "always"
+    ]
+
+
+def all_grounds(sightings: Sightings, findings: list[Found]) -> list[Ground]:
+    """Signals and findings in the order of the causes; a finding that repeats a signal is left out."""
+    signals = [
+        Ground(rule.code, KIND_CAUSES[rule.kind], rule.title, as_places(*sightings.seen[rule.code])) for rule in RULES
+    ]
+    known = {ground.code for ground in signals}
+    others = [
+        Ground(found.finding.code, found.finding.cause, found.finding.message, as_places(found.rows, None))
+        for found in findings
+        if found.finding.code not in known and len(found.rows)
+    ]
+    useful = [ground for ground in [*others, *signals] if ground.code not in NOT_DECISIVE]
+    return sorted(useful, key=lambda ground: list(CAUSES).index(ground.cause))
+
+
+def as_places(rows: Ints, items: Ints | None) -> dict[int, int]:
+    return dict(zip(rows.tolist(), [-1] * len(rows) if items is None else items.tolist(), strict=True))
+
+
+def grounds_by_task(table: RolloutTable, outcomes: Outcomes, grounds: list[Ground]) -> dict[int, list[Ground]]:
+    """For every task, what is on its failing rollouts."""
+    out: dict[int, list[Ground]] = {}
+    for ground in grounds:
+        mine: dict[int, dict[int, int]] = {}
+        for row, item in ground.places.items():
+            if outcomes.success[row] != 1.0:
+                mine.setdefault(int(table.task[row]), {})[row] = item
+        for task, places in mine.items():
+            out.setdefault(task, []).append(ground._replace(places=places))
+    return out
+
+
+def rows_by_task(table: RolloutTable, outcomes: Outcomes) -> dict[int, list[int]]:
+    out: dict[int, list[int]] = {}
+    for row in np.flatnonzero(outcomes.success != 1.0).tolist():
+        out.setdefault(int(table.task[row]), []).append(row)
+    return out
+
+
+def answers_by_task(outcomes: Outcomes, answers: list[Answered]) -> dict[int, dict[int, str]]:
+    """Task -> failing row -> its answer without harmless differences."""
+    out: dict[int, dict[int, str]] = {}
+    for answer in answers:
+        if outcomes.success[answer.row] == 0.0:
+            out.setdefault(int(outcomes.task[answer.row]), {})[answer.row] = answer.plain
+    return out
+
+
+def decide(result: TaskResult, failing: list[int], grounds: list[Ground], said: dict[int, str]) -> Verdict:
+    if not failing:
+        return verdict(result, "DA", "medium", "no_rollouts", "no rollout of this task has a known outcome", [])
+    shares = explain(failing, grounds)
+    ranked = sorted(shares, key=lambda cause: (-len(shares[cause]), order(cause)))
+    first = ranked[0]
+    second = ranked[1] if len(ranked) > 1 and is_mixed(shares[ranked[1]], failing) else None
+    if first == REST:
+        return unexplained(result, shares[REST], grounds, said, second)
+    return explained(result, failing, shares[first], first, second, grounds, said)
+
+
+def order(cause: str) -> int:
+    return len(CAUSES) if cause == REST else list(CAUSES).index(cause)
+
+
+def is_mixed(rows: list[int], failing: list[int]) -> bool:
+    return len(rows) >= 2 and len(rows) >= MIXED * len(failing)
+
+
+def explain(failing: list[int], grounds: list[Ground]) -> dict[str, list[int]]:
+    """Each failing rollout under the first cause with grounds on it."""
+    shares: dict[str, list[int]] = {}
+    for row in failing:
+        cause = next((ground.cause for ground in grounds if row in ground.places), REST)
+        shares.setdefault(cause, []).append(row)
+    return shares
+
+
+def explained(
+    result: TaskResult,
+    failing: list[int],
+    rows: list[int],
+    cause: str,
+    second: str | None,
+    grounds: list[Ground],
+    said: dict[int, str],
+) -> Verdict:
+    """A cause with grounds; named with a second one when that explains nearly as many failures."""
+    mine = [ground for ground in grounds if ground.cause == cause and set(ground.places) & set(rows)]
+    widest = max(mine, key=lambda ground: len(set(ground.places) & set(rows)))
+    whole = len(rows) == len(failing)
+    certain = all(ground.code in CERTAIN for ground in mine)
+    confidence: Confidence = "high" if whole and certain else "medium" if len(rows) >= 0.75 * len(failing) else "low"
+    label = cause if second is None else "+".join(sorted([cause, rest_cause(result, said, second)], key=order))
+    titles = ", ".join(dict.fromkeys(ground.title for ground in mine))
+    reason = f"{len(rows)} of {len(failing)} failing rollouts: {titles}"
+    places = [(row, ground.places[row]) for ground in mine for row in ground.places if row in rows]
+    return verdict(result, label, confidence, widest.code, reason, places)
+
+
+def rest_cause(result: TaskResult, said: dict[int, str], cause: str) -> str:
+    if cause != REST:
+        return cause
+    return "UK" if result.c else "KG"
+
+
+def unexplained(
+    result: TaskResult, rows: list[int], grounds: list[Ground], said: dict[int, str], second: str | None
+) -> Verdict:
+    """Nothing explains most failures: what the model does not know, or does not know reliably."""
+    answers = {said[row] for row in rows if row in said}
+    stable = len(answers) == 1 and sum(row in said for row in rows) >= 2
+    seen = ", ".join(dict.fromkeys(ground.title for ground in grounds))
+    also = f"; a few show: {seen}" if seen else ""
+    if second is not None:
+        label = "+".join(sorted([second, "UK" if result.c else "KG"], key=order))
+        return verdict(result, label, "low", "mixed", f"no single cause explains its failures{also}", rest_places(rows))
+    if result.c:
+        clear = not grounds and result.n >= 3
+        reason = f"passes {result.c} of {result.n}; nothing else separates its failures{also}"
+        label, confidence = ("UK", "medium") if clear else ("UK?", "low")
+        return verdict(result, label, confidence, "sometimes", reason, rest_places(rows))  # type: ignore[arg-type]
+    if stable:
+        reason = f"never passes and always gives one wrong answer{also}"
+        return verdict(result, "KG", "medium", "stable_wrong_answer", reason, rest_places(rows))
+    reason = f"never passes; no signal explains its failures{also}"
+    return verdict(result, "KG?", "low", "never", reason, rest_places(rows))
+
+
+def rest_places(rows: list[int]) -> list[tuple[int, int]]:
+    return [(row, -1) for row in rows]
+
+
+def verdict(
+    result: TaskResult, cause: str, confidence: Confidence, code: str, reason: str, places: list[tuple[int, int]]
+) -> Verdict:
+    chosen = list(dict.fromkeys(places))[:MOST_EVIDENCE]
+    label = Label(task=result.task, cause=cause, confidence=confidence, author=f"rule:{code}", reason=reason)
+    return Verdict(label, chosen)

@@ -1,0 +1,46 @@
+"""Proof with words: the verbatim text at the places a label cites."""
+
+import msgspec
+import numpy as np
+
+from blade.diagnosis.budget import within_budget
+from blade.diagnosis.causes import Verdict
+from blade.diagnosis.labels import Evidence, Label
+from blade.rollouts import Item, Rollout, Run
+
+MOST_ROLLOUTS = 1500
+QUOTE = 120
+
+
+def quote_evidence(run: Run, verdicts: list[Verdict]) -> list[Label]:
+    """The labels with citations and quotes; past the reading budget only citations."""
+    wanted = np.asarray(sorted({row for verdict in verdicts for row, _ in verdict.places}), dtype=np.int64)
+    read = within_budget(run.table, wanted, most=MOST_ROLLOUTS)
+    rollouts = {run.row(f"{r.task}:{r.repeat}"): r for r in run.rollouts(read.tolist())}
+    return [with_evidence(run, verdict, rollouts) for verdict in verdicts]
+
+
+def with_evidence(run: Run, verdict: Verdict, rollouts: dict[int, Rollout]) -> Label:
+    evidence = [cite(run, row, item, rollouts.get(row)) for row, item in verdict.places]
+    return msgspec.structs.replace(verdict.label, evidence=evidence)
+
+
+def cite(run: Run, row: int, item: int, rollout: Rollout | None) -> Evidence:
+    """The item itself, or the last thing the rollout said when no item is named."""
+    chosen = None if rollout is None else item_at(rollout, item)
+    if chosen is None:
+        return Evidence(citation=run.table.citation(row, item))
+    return Evidence(citation=run.table.citation(row, chosen.position), quote=opening(chosen.text))
+
+
+def item_at(rollout: Rollout, item: int) -> Item | None:
+    if 0 <= item < len(rollout.items):
+        return rollout.items[item]
+    said = [i for i in rollout.items if not i.prompt and i.kind in ("message", "tool_call") and i.text.strip()]
+    return said[-1] if said else None
+
+
+def opening(text: str) -> str | None:
+    """The first line that says something, cut to a length that can be quoted."""
+    line = next((line.strip() for line in text.splitlines() if line.strip()), "")
+    return line[:QUOTE].rstrip() or None

@@ -1,0 +1,59 @@
+"""A finding together with the rows it is about, and what those rows do to the headline."""
+
+from typing import NamedTuple
+
+import msgspec
+import numpy as np
+
+from blade.diagnosis.analysis import MAX_LISTED, Finding, FindingCause
+from blade.metrics import Outcomes
+from blade.metrics.outcomes import total_by_task
+from blade.metrics.values import Floats, Ints
+from blade.rollouts.table import RolloutTable
+
+
+class Found(NamedTuple):
+    """A finding and its rows; a finding about lines or files has none."""
+
+    finding: Finding
+    rows: Ints
+
+
+NO_ROWS: Ints = np.empty(0, dtype=np.int64)
+
+
+def about_rows(table: RolloutTable, finding: Finding, rows: Ints, *, items: Ints | None = None) -> Found:
+    """A finding about some rollouts, with their number and citations filled in."""
+    places = np.full(len(rows), -1) if items is None else items
+    cited = [table.citation(*place) for place in zip(rows.tolist(), places.tolist(), strict=True)][:MAX_LISTED]
+    tasks = len(np.unique(table.task[rows]))
+    return Found(msgspec.structs.replace(finding, rows=len(rows), tasks=tasks, citations=cited), rows)
+
+
+def about_files(finding: Finding) -> Found:
+    """A finding about lines, keys or files."""
+    return Found(finding, NO_ROWS)
+
+
+def say(code: str, cause: FindingCause, message: str, hint: str, *, rows: int = 0) -> Finding:
+    """A finding before anybody has said which rows it is about."""
+    return Finding(code=code, cause=cause, message=message, rows=rows, hint=hint)
+
+
+def with_effect(found: Found, outcomes: Outcomes) -> Finding:
+    """The finding with the headline as it would be without its rows, and with them counted as passed."""
+    if not len(found.rows) or outcomes.is_continuous:
+        return found.finding
+    without, repaired = outcomes.scores.copy(), outcomes.scores.copy()
+    without[found.rows], repaired[found.rows] = np.nan, 1.0
+    return msgspec.structs.replace(
+        found.finding,
+        headline_without=headline(outcomes, without),
+        headline_repaired=headline(outcomes, repaired) if found.finding.cause != "IR" else None,
+    )
+
+
+def headline(outcomes: Outcomes, scores: Floats) -> float | None:
+    means = total_by_task(outcomes.task, scores, tasks=len(outcomes.tasks)).mean
+    known = means[~np.isnan(means)]
+    return float(known.mean()) if len(known) else None

@@ -1,0 +1,120 @@
+"""What could be done about each failure mode, and what it would be worth: the map from causes to work.
+
+Headroom is an upper bound by construction: it says what the score would be if the mode vanished and nothing else
+changed.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from blade.diagnosis.analysis import Action, Cause, Intervention
+from blade.diagnosis.found import Found
+from blade.diagnosis.headroom import Headroom, best_of_all, headroom, task_means
+from blade.diagnosis.signals import RULES, Sightings
+from blade.metrics import Outcomes
+from blade.metrics.values import Floats, Ints
+from blade.rollouts.table import RolloutTable
+
+MOST_CITED = 5
+
+
+class Remedy(NamedTuple):
+    """What removes a failure mode."""
+
+    action: Action
+    what: str
+
+
+REMEDIES: dict[str, Remedy] = {
+    "failed_rollout": Remedy("rerun", "rerun the rollouts that ended before a verdict"),
+    "provider_error": Remedy("rerun", "rerun the rollouts the provider failed, with retries and back-off"),
+    "timeout": Remedy("environment", "raise the time limit, or find out what is slow"),
+    "sandbox_fault": Remedy("environment", "repair the sandbox: memory, disk, containers"),
+    "verifier_exception": Remedy("verifier repair", "make the verifier survive these outputs, and score them again"),
+    "verifier_unfinished": Remedy("verifier repair", "let the verifier finish, and score these rollouts again"),
+    "simulated_user_failure": Remedy("environment", "repair the simulated user"),
+    "environment_failure": Remedy("environment", "repair the tools that failed"),
+    "right_answer_failed": Remedy("verifier repair", "accept answers that differ from the expected one by format only"),
+    "verdict_flips": Remedy("verifier repair", "make the verdict depend on the answer alone"),
+    "suspect_gold": Remedy("data repair", "check the expected answers of these tasks"),
+    "truncated": Remedy("agent loop", "raise the token or turn limit, or make the agent shorter"),
+    "context_overflow": Remedy("agent loop", "compact the context before it overflows"),
+    "empty_output": Remedy("agent loop", "ask again when nothing comes back"),
+    "refusal": Remedy("prompt", "say why the request is legitimate, or train away the refusal"),
+    "unparsable_answer": Remedy("prompt", "state the answer format, and show it once"),
+    "repeated_tool_call": Remedy("agent loop", "stop identical calls and tell the model so"),
+    "ignored_tool_error": Remedy("agent loop", "make the model read a tool error before it answers"),
+    "no_tool_call": Remedy("prompt", "tell the model to use its tools"),
+    "stopped_early": Remedy("agent loop", "do not end before there is an answer"),
+    "no_patch": Remedy("agent loop", "check that a patch exists and applies before finishing"),
+}
+
+
+def failure_modes(outcomes: Outcomes, sightings: Sightings, findings: list[Found]) -> dict[str, Ints]:
+    """Every mode with a remedy, and the failing rollouts that carry it."""
+    modes: dict[str, Ints] = {}
+    for code, seen in sightings.seen.items():
+        rows = seen.rows[outcomes.success[seen.rows] != 1.0]
+        if len(rows) and code in REMEDIES:
+            modes[code] = rows
+    for found in findings:
+        if found.finding.code in REMEDIES and found.finding.code not in modes and len(found.rows):
+            modes[found.finding.code] = found.rows
+    return modes
+
+
+def rank_interventions(
+    table: RolloutTable, outcomes: Outcomes, modes: dict[str, Ints], rows: list[Headroom], causes: list[Cause]
+) -> list[Intervention]:
+    """Most headroom first; modes without any are left out."""
+    kinds = {rule.code: {"infrastructure": "IR", "verifier": "TI", "behaviour": "BI"}[rule.kind] for rule in RULES}
+    found = [
+        Intervention(
+            action=REMEDIES[row.mode].action,
+            target=row.mode,
+            what=REMEDIES[row.mode].what,
+            cause=kinds.get(row.mode, "TI"),
+            headroom=row.gain,
+            tasks=row.tasks,
+            rollouts=len(modes[row.mode]),
+            citations=[table.citation(r) for r in modes[row.mode][:MOST_CITED].tolist()],
+        )
+        for row in rows
+        if row.mode in modes and (row.gain.value or 0.0) > 0
+    ]
+    found += knowledge_interventions(table, outcomes, causes)
+    return sorted(found, key=lambda i: (-(i.headroom.value or 0.0), i.target))
+
+
+def knowledge_interventions(table: RolloutTable, outcomes: Outcomes, causes: list[Cause]) -> list[Intervention]:
+    """What reliability is worth on tasks that pass sometimes, and knowledge on those that never do."""
+    out: list[Intervention] = []
+    best = best_of_all(outcomes)
+    for code, action, what, ceiling in (
+        ("UK", "rl", "make the model do every time what it does sometimes", best),
+        ("KG", "sft", "teach or provide what the model does not know", np.ones(len(outcomes.tasks))),
+    ):
+        tasks = {cause.task for cause in causes if code in cause.label}
+        if tasks:
+            out.append(knowledge(table, outcomes, tasks, code, action, what, ceiling))  # type: ignore[arg-type]
+    return [intervention for intervention in out if (intervention.headroom.value or 0.0) > 0]
+
+
+def knowledge(
+    table: RolloutTable, outcomes: Outcomes, tasks: set[str], code: str, action: Action, what: str, ceiling: Floats
+) -> Intervention:
+    mine = np.asarray([task in tasks for task in outcomes.tasks])
+    now = task_means(outcomes, ~np.isnan(outcomes.scores))
+    failing = np.flatnonzero(mine[outcomes.task] & (outcomes.success == 0.0))
+    row = headroom(code, outcomes, np.where(mine, ceiling, now), rollouts=len(failing))
+    return Intervention(
+        action=action,
+        target=code,
+        what=what,
+        cause=code,
+        headroom=row.gain,
+        tasks=row.tasks,
+        rollouts=len(failing),
+        citations=[table.citation(r) for r in failing[:MOST_CITED].tolist()],
+    )
