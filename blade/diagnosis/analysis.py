@@ -249,6 +249,8 @@ class Intervention(msgspec.Struct, frozen=True, kw_only=True):
     """Tasks it would move."""
     rollouts: int
     """Failing rollouts it is about."""
+    unseen_tasks: int = 0
+    """Tasks it would also move, by an amount that cannot be seen: none of their rollouts is free of the mode."""
     citations: list[str] = []
     """A few of them."""
 

@@ -30,6 +30,8 @@ class Headroom(msgspec.Struct, frozen=True, kw_only=True):
     """Tasks whose score would change."""
     rollouts: int
     """Failing rollouts that carry the mode."""
+    unseen_tasks: int = 0
+    """Tasks all of whose rollouts carry the mode: what they would score without it cannot be seen."""
 
 
 def ablate(outcomes: Outcomes, modes: dict[str, Ints]) -> list[Headroom]:
@@ -42,8 +44,9 @@ def ablate(outcomes: Outcomes, modes: dict[str, Ints]) -> list[Headroom]:
         affected[members] = 1.0
         load += affected
         failing = int(((affected > 0) & (outcomes.scores < 1.0)).sum())
-        rows.append(headroom(code, outcomes, least_affected(outcomes, affected), rollouts=failing))
-    rows.sort(key=lambda row: (-(row.gain.value or 0.0), row.mode))
+        row = headroom(code, outcomes, least_affected(outcomes, affected), rollouts=failing)
+        rows.append(msgspec.structs.replace(row, unseen_tasks=fully_affected(outcomes, affected)))
+    rows.sort(key=lambda row: (-(row.gain.value or 0.0), -row.unseen_tasks, row.mode))
     everything = int(((load > 0) & (outcomes.scores < 1.0)).sum())
     best = best_of_all(outcomes)
     return [
@@ -66,6 +69,14 @@ def least_affected(outcomes: Outcomes, load: Floats) -> Floats:
     smallest = np.full(len(outcomes.tasks), np.inf)
     np.minimum.at(smallest, outcomes.task[known], load[known])
     return task_means(outcomes, known & (load == smallest[outcomes.task]))
+
+
+def fully_affected(outcomes: Outcomes, load: Floats) -> int:
+    """Tasks without a single scored rollout that is free of the mode."""
+    known = ~np.isnan(outcomes.scores)
+    width = len(outcomes.tasks)
+    touched = np.bincount(outcomes.task[known & (load > 0)], minlength=width)
+    return int(((touched > 0) & (touched == np.bincount(outcomes.task[known], minlength=width))).sum())
 
 
 def best_of_all(outcomes: Outcomes) -> Floats:

@@ -24,11 +24,9 @@ CONFIG_FIELDS = (
     "responses_create_params.max_output_tokens", "skills_ref.hash", "dataset", "dataset_version", "dataset_sha256",
     "config_digest", "prompt_config", "verifier_version",
 )  # fmt: skip
-VERDICT_FIELDS = (
-    "is_correct", "correct", "passed", "resolved", "success", "accuracy", "hit", "judge_passed",
-    "follow_all_instructions", "execution_match", "state_match", "exact",
-)  # fmt: skip
-AGREEMENT = 0.8
+VERDICT_FIELDS = ("is_correct", "correct", "passed", "resolved", "success", "is_resolved", "judge_passed")
+"""Fields that name the verdict itself; fields that are one condition of several may well differ from it."""
+AGREEMENT = 0.9
 """A field that agrees with the reward at least this often is a verdict; where it then disagrees, something is wrong."""
 NATURAL = 0.5
 """When more than this share of prompts hold their answer, the task is meant to (options, extraction)."""
@@ -152,7 +150,8 @@ def contradictions(run: Run, outcomes: Outcomes) -> list[Found]:
     scored = ~np.isnan(outcomes.success)
     for field in VERDICT_FIELDS:
         column = run.table.rows.columns.get(field)
-        if column is None or column.kind not in ("flag", "number"):
+        partial = f"{field}_plus" in run.table.rows.columns  # a stricter verdict beside it decides
+        if column is None or column.kind not in ("flag", "number") or partial:
             continue
         numbers = column.numbers()
         both = scored & np.isin(numbers, (0.0, 1.0))

@@ -13,6 +13,7 @@ from blade.diagnosis.found import Found
 from blade.diagnosis.headroom import Headroom, best_of_all, headroom, task_means
 from blade.diagnosis.signals import RULES, Sightings
 from blade.metrics import Outcomes
+from blade.metrics.outcomes import total_by_task
 from blade.metrics.values import Floats, Ints
 from blade.rollouts.table import RolloutTable
 
@@ -51,6 +52,10 @@ REMEDIES: dict[str, Remedy] = {
 }
 
 
+MODE_CAUSES = {rule.code: {"infrastructure": "IR", "verifier": "TI", "behaviour": "BI"}[rule.kind] for rule in RULES}
+WRONG_VERDICTS = frozenset({"right_answer_failed", "verdict_flips", "suspect_gold"})
+
+
 def failure_modes(outcomes: Outcomes, sightings: Sightings, findings: list[Found]) -> dict[str, Ints]:
     """Every mode with a remedy, and the failing rollouts that carry it."""
     modes: dict[str, Ints] = {}
@@ -68,23 +73,35 @@ def rank_interventions(
     table: RolloutTable, outcomes: Outcomes, modes: dict[str, Ints], rows: list[Headroom], causes: list[Cause]
 ) -> list[Intervention]:
     """Most headroom first; modes without any are left out."""
-    kinds = {rule.code: {"infrastructure": "IR", "verifier": "TI", "behaviour": "BI"}[rule.kind] for rule in RULES}
-    found = [
-        Intervention(
-            action=REMEDIES[row.mode].action,
-            target=row.mode,
-            what=REMEDIES[row.mode].what,
-            cause=kinds.get(row.mode, "TI"),
-            headroom=row.gain,
-            tasks=row.tasks,
-            rollouts=len(modes[row.mode]),
-            citations=[table.citation(r) for r in modes[row.mode][:MOST_CITED].tolist()],
-        )
-        for row in rows
-        if row.mode in modes and (row.gain.value or 0.0) > 0
-    ]
+    found = [intervene(table, outcomes, row, modes[row.mode]) for row in rows if row.mode in modes]
     found += knowledge_interventions(table, outcomes, causes)
-    return sorted(found, key=lambda i: (-(i.headroom.value or 0.0), i.target))
+    worth = [i for i in found if (i.headroom.value or 0.0) > 0 or i.unseen_tasks]
+    return sorted(worth, key=lambda i: (-(i.headroom.value or 0.0), -i.unseen_tasks, i.target))
+
+
+def intervene(table: RolloutTable, outcomes: Outcomes, row: Headroom, rows: Ints) -> Intervention:
+    """One mode's remedy. A wrong verdict is repaired by passing its rows, everything else by being rid of them."""
+    cause = MODE_CAUSES.get(row.mode, "TI")
+    if row.mode in WRONG_VERDICTS:
+        row = headroom(row.mode, outcomes, repaired(outcomes, rows), rollouts=row.rollouts)
+    return Intervention(
+        action=REMEDIES[row.mode].action,
+        target=row.mode,
+        what=REMEDIES[row.mode].what,
+        cause=cause,
+        headroom=row.gain,
+        tasks=row.tasks,
+        rollouts=len(rows),
+        unseen_tasks=row.unseen_tasks,
+        citations=[table.citation(r) for r in rows[:MOST_CITED].tolist()],
+    )
+
+
+def repaired(outcomes: Outcomes, rows: Ints) -> Floats:
+    """Per task: its score if these rows had passed."""
+    scores = outcomes.scores.copy()
+    scores[rows] = 1.0
+    return total_by_task(outcomes.task, scores, tasks=len(outcomes.tasks)).mean
 
 
 def knowledge_interventions(table: RolloutTable, outcomes: Outcomes, causes: list[Cause]) -> list[Intervention]:

@@ -79,5 +79,7 @@ def lists(table: RolloutTable, field: str, word: str) -> Mask:
     column = table.rows.columns.get(field)
     if column is None or column.kind != "list":
         return np.zeros(len(table), dtype=bool)
-    holds = np.asarray([*(isinstance(level, tuple) and word in level for level in column.levels), False], dtype=np.bool_)
+    holds = np.asarray(
+        [*(isinstance(level, tuple) and word in level for level in column.levels), False], dtype=np.bool_
+    )
     return np.asarray(holds[column.values])

@@ -123,12 +123,13 @@ def unparsable_answer(table: RolloutTable) -> Seen:
 
 
 def no_extract(table: RolloutTable) -> Mask:
-    """Scored rows without the extracted answer that other rows of the run have."""
+    """Rows that end with an answer from which, unlike in other rows of the run, nothing could be extracted."""
     mask = np.zeros(len(table), dtype=bool)
     for field in ("extracted_answer", "parsed_option", "extracted_judgement", "extracted_grade"):
         if field in table.rows.columns:
             mask |= ~table.rows.columns[field].known() & ~np.isnan(table.reward)
-    return mask & ~any_long(table)
+    said = (table.rows.fact("answer_bytes") > 0) & (table.rows.fact("refused") == 0) & (table.status != TRUNCATED)
+    return mask & said & ~any_long(table)
 
 
 def any_long(table: RolloutTable) -> Mask:
@@ -194,13 +195,13 @@ RULES: tuple[Rule, ...] = (
     Rule("context_overflow", "behaviour", "outgrew the context window", "context fields, texts", context_overflow),
     Rule("empty_output", "behaviour", "produced no answer and no tool call", "output items", empty_output),
     Rule("refusal", "behaviour", "declined the task", "is_refusal, opening of the answer", refusal),
-    Rule("unparsable_answer", "behaviour", "no answer could be parsed", "parse fields", unparsable_answer),
     Rule("repeated_tool_call", "behaviour", f"made one tool call {LOOP} or more times", "tool calls", repeated_call),
     Rule("ignored_tool_error", "behaviour", "answered right after a tool error", "tool results", ignored_tool_error),
-    Rule("tool_error", "behaviour", "met a tool error", "tool results", tool_error),
-    Rule("no_tool_call", "behaviour", "called no tool although tools were offered", "tool calls", no_tool_call),
     Rule("stopped_early", "behaviour", "stopped before answering", "last item, finished_naturally", stopped_early),
+    Rule("no_tool_call", "behaviour", "called no tool although tools were offered", "tool calls", no_tool_call),
     Rule("no_patch", "behaviour", "left no patch that applies", "patch fields", no_patch),
+    Rule("unparsable_answer", "behaviour", "no answer could be parsed", "parse fields", unparsable_answer),
+    Rule("tool_error", "behaviour", "met a tool error", "tool results", tool_error),
 )
 """Every signal, in the order in which the causes are tried."""
 
