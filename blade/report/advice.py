@@ -68,7 +68,7 @@ def advise(analysis: Analysis) -> Advice:
         for item in listing.shown
     ]
     return Advice(
-        repairs=[repair(finding) for finding in analysis.health] + missing_tasks(analysis),
+        repairs=[*success_advice(analysis), *map(repair, analysis.health), *missing_tasks(analysis)],
         causes=judged_causes(analysis),
         drafts=sum(cause.author.startswith(RULE) for cause in analysis.causes),
         reading=Listing(shown=reading, rest=listing.rest),
@@ -87,13 +87,22 @@ def capitalized(text: str) -> Markdown:
     return md(text[:1].upper() + text[1:])
 
 
+def success_advice(analysis: Analysis) -> list[Markdown]:
+    """What would make rollouts pass and fail, where nothing does."""
+    if analysis.success.kind == "unscored":
+        return [Markdown("Score the rollouts, or name the field that holds the score with `--reward-field FIELD`.")]
+    if analysis.success.kind == "continuous":
+        return [Markdown("Say when a rollout succeeds, `--success 'reward >= X'`, to get pass@1, buckets and causes.")]
+    return []
+
+
 def missing_tasks(analysis: Analysis) -> list[Markdown]:
     """Tasks without any outcome cannot be diagnosed, only run."""
     missing = analysis.buckets.missing
-    if not missing:
+    if not missing or not is_rate(analysis):
         return []
     named = codes(first(missing, MOST_TASKS))
-    return [Markdown(f"Run {plural(len(missing), 'task')} again that no known outcome speaks for: {named}.")]
+    return [Markdown(f"Run again {plural(len(missing), 'task')} without a known outcome: {named}.")]
 
 
 def judged_causes(analysis: Analysis) -> list[JudgedCause]:

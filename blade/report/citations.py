@@ -30,7 +30,7 @@ def item_of(citation: str) -> int | None:
 
 def task_of(citation: str) -> str:
     """The task a citation is of."""
-    return rollout_of(citation).rpartition(":")[0]
+    return citation.rpartition(":")[0]
 
 
 def codes(listing: Listing[str], *, in_table: bool = False) -> Markdown:

@@ -3,7 +3,7 @@
 A draft by rule is called one. Nobody has read a trajectory until a person or a model signed a label.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Collection
 
 import msgspec
 
@@ -64,26 +64,24 @@ def dive_into(analysis: Analysis, bucket: str) -> Dives:
     listing = first(results, MOST_DIVES)
     causes = {cause.task: cause for cause in analysis.causes}
     drafts = sum(is_draft(causes.get(result.task)) for result in results)
-    look = signal_counter(analysis)
+    signals = count_signals(analysis, {result.task for result in listing.shown})
+    shown = [dive(result, causes.get(result.task), analysis, signals[result.task]) for result in listing.shown]
     return Dives(
-        tasks=Listing(shown=[dive(result, causes, analysis, look) for result in listing.shown], rest=listing.rest),
+        tasks=Listing(shown=shown, rest=listing.rest),
         drafts=drafts,
         read=len(results) - drafts,
         only_failing=bucket == "never" or failing_citations(analysis) is not None,
     )
 
 
-def dive(
-    result: TaskResult, causes: dict[str, Cause], analysis: Analysis, look: Callable[[str], list[SignalCount]]
-) -> Dive:
+def dive(result: TaskResult, cause: Cause | None, analysis: Analysis, signals: list[SignalCount]) -> Dive:
     """What is known about one task."""
-    cause = causes.get(result.task)
     return Dive(
         result=result,
         cause=cause,
         is_draft=is_draft(cause),
         meaning=cause_words(cause.label) if cause else "",
-        signals=look(result.task),
+        signals=signals,
         commands=reading_commands(to_read(analysis, result.task, cause)),
     )
 
@@ -112,24 +110,17 @@ def failing_citations(analysis: Analysis) -> frozenset[str] | None:
     return frozenset(citation for stage in analysis.funnel for citation in stage.lost)
 
 
-def signal_counter(analysis: Analysis) -> Callable[[str], list[SignalCount]]:
-    """A function that says which signals were seen in a task, most often first; prepared once for all tasks."""
+def count_signals(analysis: Analysis, tasks: Collection[str]) -> dict[str, list[SignalCount]]:
+    """By task: which signals were seen in its rollouts, most often first."""
     failing = failing_citations(analysis)
-    counts: dict[str, dict[str, int]] = {}
-    for title, rollout in sightings(analysis):
-        if failing is None or rollout in failing:
-            of_task = counts.setdefault(task_of(rollout), {})
-            of_task[title] = of_task.get(title, 0) + 1
-
-    def look(task: str) -> list[SignalCount]:
-        ordered = sorted(counts.get(task, {}).items(), key=lambda pair: (-pair[1], pair[0]))
-        return [SignalCount(title=title, rollouts=number) for title, number in ordered]
-
-    return look
-
-
-def sightings(analysis: Analysis) -> Iterator[tuple[str, str]]:
-    """Every signal with every rollout it was seen in."""
+    counts: dict[str, dict[str, int]] = {task: {} for task in tasks}
     for signal in analysis.signals:
         for citation in signal.citations:
-            yield signal.title, rollout_of(citation)
+            of_task = counts.get(task_of(citation))
+            if of_task is not None and (failing is None or rollout_of(citation) in failing):
+                of_task[signal.title] = of_task.get(signal.title, 0) + 1
+    return {task: [SignalCount(title=t, rollouts=n) for t, n in most_first(seen)] for task, seen in counts.items()}
+
+
+def most_first(counts: dict[str, int]) -> list[tuple[str, int]]:
+    return sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))

@@ -42,14 +42,14 @@ def interval_words(metric: Metric, *, rate: bool) -> Markdown:
 
 def headline_sentence(analysis: Analysis) -> Markdown:
     """The headline with its interval."""
-    metric, rate = headline_of(analysis), is_rate(analysis)
+    metric, rate, coverage = headline_of(analysis), is_rate(analysis), analysis.coverage
     if metric.value is None:
         return Markdown(
-            "**No rollout has a score**, so there is no headline; what follows is about the rollouts alone."
+            "**No rollout has a known score**, so there is no headline; what follows is about the rollouts alone."
         )
     name = "pass@1" if rate else "mean reward"
     sure = f"95 % interval {interval_words(metric, rate=rate)}" if metric.ci95 else "too few tasks for an interval"
-    scored = analysis.coverage.rollouts - analysis.coverage.unscored
+    scored = sum(result.n for result in analysis.tasks) if rate else coverage.rollouts - coverage.unscored
     said = f"**{name} is {value_words(metric, rate=rate)}** ({sure}) over {plural(metric.n, 'task')} and "
     said += f"{plural(scored, 'scored rollout')}."
     if not rate:
@@ -87,7 +87,7 @@ def sensitivity_words(analysis: Analysis) -> str:
     """How far the way of counting moves the headline; nothing when there is nothing to count differently."""
     coverage = analysis.coverage
     values = [variant.metric for variant in analysis.sensitivity if variant.metric.value is not None]
-    if not values or not (coverage.missing or coverage.unscored or coverage.infrastructure):
+    if headline_of(analysis).value is None or not (coverage.missing or coverage.unscored or coverage.infrastructure):
         return ""
     lowest = min(values, key=lambda metric: metric.value or 0.0)
     highest = max(values, key=lambda metric: metric.value or 0.0)
@@ -125,9 +125,9 @@ def signal_sentences(analysis: Analysis) -> list[Markdown]:
     if is_rate(analysis):
         of = count(failing_rollouts(analysis))
         seen = "; ".join(f"{md(signal.title)} ({count(signal.failed)} of {of})" for signal in top)
-        return [Markdown(f"Seen most often in rollouts that did not pass: {seen}. Seen in is not caused by.")]
+        return [Markdown(f"Seen most often in rollouts that did not pass: {seen}. These are sightings, not causes.")]
     seen = "; ".join(f"{md(signal.title)} ({plural(signal.rollouts, 'rollout')})" for signal in top)
-    return [Markdown(f"Seen most often: {seen}. Seen in is not caused by.")]
+    return [Markdown(f"Seen most often: {seen}. These are sightings, not causes.")]
 
 
 def cause_sentence(analysis: Analysis) -> list[Markdown]:

@@ -5,7 +5,6 @@ Whatever was made safe is a `Markdown`; the report's template escapes every othe
 """
 
 import re
-import unicodedata
 
 MOST = 1000
 """Characters of foreign text shown in one place, at most."""
@@ -17,8 +16,14 @@ ESCAPE_SEQUENCE = re.compile(
     r"|\x1b[ -/]*[0-~]"
 )
 LINE_ENDS = re.compile(r"\r\n?|[\v\f\x1c-\x1e\x85\u2028\u2029]")
-JOINERS = "\u200c\u200d"
-"""Invisible but part of ordinary writing: Persian words and composed emoji need them."""
+INVISIBLE = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad"  # controls, soft hyphen
+    "\u061c\u200e\u200f\u202a-\u202e\u2066-\u206f"  # direction marks, embeddings and overrides
+    "\u180e\u200b\u2060-\u2064\ufeff\ufff9-\ufffb"  # zero-width signs; joiners stay, ordinary writing needs them
+    "\U0001d173-\U0001d17a\U000e0000-\U000e01ef]"  # tags and selectors, which can hide whole sentences
+)
+SURROGATES = re.compile("[\ud800-\udfff]")
+"""Halves of characters: JSON can hold them, UTF-8 cannot."""
 
 CODE_SPAN = re.compile(r"(?<!`)(`+)(?!`)(.*?[^`])\1(?!`)")
 LINK = re.compile(r"://|\bwww\.|@\S*\.\S|(?<!\w)@", re.IGNORECASE)
@@ -45,7 +50,7 @@ class Markdown(str):
 def plain(text: str) -> str:
     """Text a terminal can be given: no control, escape, bidirectional or invisible characters; lines and tabs stay."""
     text = LINE_ENDS.sub("\n", ESCAPE_SEQUENCE.sub("", text))
-    return text if text.isascii() and text.isprintable() else "".join(map(_visible, text))
+    return SURROGATES.sub("\ufffd", INVISIBLE.sub("", text))
 
 
 def clip(text: str, most: int) -> str:
@@ -76,15 +81,6 @@ def code(text: str, most: int = CODE_MOST) -> Markdown:
 def code_cell(text: str, most: int = CODE_MOST) -> Markdown:
     """Foreign text as code in a table."""
     return _code(one_line(text, most), in_table=True)
-
-
-def _visible(character: str) -> str:
-    if character in "\n\t" or character in JOINERS:
-        return character
-    category = unicodedata.category(character)
-    if category == "Cs":
-        return "\ufffd"
-    return "" if category in ("Cc", "Cf") else character
 
 
 def _inline(line: str, *, in_table: bool) -> Markdown:

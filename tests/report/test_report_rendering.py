@@ -1,0 +1,129 @@
+"""Reports as they are rendered: whole texts against golden files, and what hostile text may not do to them."""
+
+import functools
+import re
+
+import msgspec
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+from sample_analyses import Golden, binary_analysis, continuous_analysis, unscored_analysis, with_text
+
+from blade.diagnosis.analysis import Analysis
+from blade.report.report import build_report, finalize, render_report
+
+SECTIONS = [
+    *("Executive Summary", "Artifact Inventory", "Aggregate Results", "Workflow Funnel", "Task Outcome Buckets"),
+    *("Dominant Failure Modes", "Sometimes-Pass Deep Dives", "Never-Pass Deep Dives", "Cross-Model Comparison"),
+    *("Recommendations", "Reproducibility Notes"),
+]
+HOSTILE = (
+    "</td><script>alert(1)</script> | ![x](http://evil.example/p.png) [y](javascript:1) `` ` \\` ~~~ "
+    "\n# Heading\n- item\r\n<!-- \x1b[31mred\x1b[0m \u202eright-to-left\u202c \x00 $x$ @team ops@evil.example "
+    "www.evil.example **bold** __b__ {{ 7*7 }} {% raw %}"
+)
+PARSER = MarkdownIt("commonmark").enable(["table", "strikethrough"])
+
+
+def rendered(analysis: Analysis) -> str:
+    return render_report(build_report(analysis))
+
+
+@pytest.mark.parametrize(
+    ("name", "analysis"),
+    [
+        pytest.param("report_binary.md", binary_analysis(), id="binary"),
+        pytest.param("report_continuous.md", continuous_analysis(), id="continuous"),
+        pytest.param("report_unscored.md", unscored_analysis(), id="unscored"),
+        pytest.param("report_hostile.md", with_text("\n# <b>|`x`[y](z)\x1b[31m\u202e"), id="hostile"),
+    ],
+)
+def test_reports_are_as_they_were_reviewed(name: str, analysis: Analysis, golden: Golden) -> None:
+    report = build_report(analysis)
+    notes = msgspec.structs.replace(report.notes, version="0.0.0")
+
+    golden(name, render_report(msgspec.structs.replace(report, notes=notes)))
+
+
+@pytest.mark.parametrize("analysis", [binary_analysis(), continuous_analysis(), unscored_analysis()])
+def test_every_report_has_all_sections_in_order(analysis: Analysis) -> None:
+    assert re.findall(r"^## (.*)$", rendered(analysis), re.MULTILINE) == SECTIONS
+
+
+def test_an_analysis_read_back_from_json_gives_the_same_bytes() -> None:
+    again = msgspec.json.decode(msgspec.json.encode(binary_analysis()), type=Analysis)
+
+    assert rendered(again) == rendered(binary_analysis())
+
+
+def test_blank_lines_never_come_in_pairs() -> None:
+    assert "\n\n\n" not in rendered(binary_analysis()) + rendered(continuous_analysis()) + rendered(unscored_analysis())
+
+
+def shape(tokens: list[Token]) -> list[tuple[str, int]]:
+    """What Markdown is made of: blocks, rows and cells in order."""
+    return [(token.type, token.level) for token in tokens]
+
+
+@functools.cache
+def harmless_shape() -> list[tuple[str, int]]:
+    return shape(PARSER.parse(rendered(with_text("x"))))
+
+
+def inline_types(tokens: list[Token]) -> set[str]:
+    return {child.type for token in tokens for child in token.children or []}
+
+
+HARMLESS = {"text", "code_inline", "softbreak", "strong_open", "strong_close", "em_open", "em_close", "text_special"}
+
+
+@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.text(max_size=40) | st.text(alphabet="`|\\<>[]()!*_~#-=+:&$@\n\r\t 1.w/", max_size=40))
+@example(HOSTILE)
+@example("|")
+@example("\\")
+@example("`")
+@example("``a`|`")
+def test_no_text_changes_what_a_report_is_made_of(text: str) -> None:
+    tokens = PARSER.parse(rendered(with_text(text)))
+
+    assert shape(tokens) == harmless_shape()
+    assert inline_types(tokens) <= HARMLESS
+
+
+def test_html_links_and_images_in_foreign_text_stay_text() -> None:
+    html = PARSER.render(rendered(with_text(HOSTILE)))
+
+    assert [tag for tag in ("<script", "<img", "<a ", "<!--", "<h1>Heading") if tag in html] == []
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in html
+
+
+def test_control_and_bidirectional_characters_leave_no_trace() -> None:
+    assert re.findall(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", rendered(with_text(HOSTILE))) == []
+
+
+def test_template_syntax_in_foreign_text_is_not_run() -> None:
+    report = rendered(with_text(" {{ 7*7 }}"))
+
+    assert "{{ 7\\*7 }}" in report
+    assert " 49" not in report
+
+
+def test_a_number_without_a_filter_stops_the_template() -> None:
+    with pytest.raises(TypeError, match="give it a filter"):
+        finalize(0.1)
+
+
+def test_what_was_cut_is_counted() -> None:
+    report = rendered(binary_analysis())
+
+    # 12 lines are bad, 11 of them are listed in the analysis, and 10 are shown.
+    assert "Lines that could not be used (12):" in report
+    assert "… and 2 more." in report
+
+
+def test_a_report_never_says_none_or_nan() -> None:
+    for analysis in (binary_analysis(), continuous_analysis(), unscored_analysis()):
+        assert re.findall(r"\bNone\b|\bnan\b|\bTrue\b|\bFalse\b", rendered(analysis)) == []
