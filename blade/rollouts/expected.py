@@ -31,26 +31,29 @@ class Expected(msgspec.Struct, frozen=True, kw_only=True, eq=False):
 
 def expect(keys: Keys, identity: Identity, files: list[InputFile], *, repeats: int | None) -> Expected:
     """What a run with these keys should have had."""
-    inputs = [file.sidecars.inputs.scan for file in files if file.sidecars.inputs is not None]
-    if inputs and identity.scheme == "indices" and repeats is None:
-        return from_inputs(keys, identity, pool(inputs))
-    seen = np.bincount(keys.task, minlength=len(keys.tasks))
-    used = [keys.tasks[index] for index in np.flatnonzero(seen).tolist()]
-    most = int(seen.max(initial=0)) if repeats is None else repeats
+    scans = [file.sidecars.inputs.scan for file in files if file.sidecars.inputs is not None]
+    if scans and identity.scheme in ("indices", "field"):
+        inputs = pool(scans)
+        asked = assign_keys(inputs, identity)
+        if (asked.task >= 0).any():
+            return from_inputs(keys, asked, inputs, repeats=repeats)
+    most = int(np.bincount(keys.task, minlength=1).max()) if repeats is None else repeats
     source: ExpectedFrom = "largest repeat count seen" if repeats is None else "flag"
-    return Expected(tasks=used, counts=np.full(len(used), most, dtype=np.int64), source=source)
+    # A task that only a bad row names is a task all the same, and its rollouts are missing.
+    return Expected(tasks=keys.tasks, counts=np.full(len(keys.tasks), most, dtype=np.int64), source=source)
 
 
-def from_inputs(keys: Keys, identity: Identity, inputs: Rows) -> Expected:
-    asked = assign_keys(inputs, identity)
+def from_inputs(keys: Keys, asked: Keys, inputs: Rows, *, repeats: int | None) -> Expected:
     pairs = zip(asked.task.tolist(), asked.repeat.tolist(), strict=True)
     places = {(asked.tasks[task], repeat): row for row, (task, repeat) in enumerate(pairs) if task >= 0}
     given = [(keys.tasks[t], r) for t, r in zip(keys.task.tolist(), keys.repeat.tolist(), strict=True)]
-    strangers = sum(key not in places for key in given)
-    notes = [f"{strangers} rollouts are not among the materialized inputs"] if strangers else []
-    tasks = sorted({task for task, _ in [*places, *given]}, key=natural_key)
+    tasks = sorted({*keys.tasks, *(task for task, _ in places)}, key=natural_key)
     position = {task: index for index, task in enumerate(tasks)}
     counts = np.bincount([position[task] for task, _ in places], minlength=len(tasks))
+    strangers = sum(key not in places for key in given)
+    notes = [f"{strangers} rollouts are not among the materialized inputs"] if strangers else []
+    if repeats is not None and (counts != repeats).any():
+        notes.append(f"{repeats} expected repeats are not used: the materialized inputs say what was asked for")
     return Expected(
         tasks=tasks,
         counts=counts.astype(np.int64),

@@ -1,7 +1,8 @@
 """Which task a row belongs to, and which attempt at it this is.
 
-The format's own indices when rows have both; else a stable id field; else a hash of the prompt, with repeats
-numbered by occurrence. The choice is made once for all rows, told in words, and can be overridden.
+The format's own indices when most rows have both; else a stable id field; else a hash of the prompt, with repeats
+numbered by occurrence. The choice is made once for all rows, told in words, and can be overridden. A row that lacks
+what identifies the others is a bad line.
 """
 
 import difflib
@@ -10,24 +11,32 @@ from typing import Literal
 
 import msgspec
 import numpy as np
-import numpy.typing as npt
 
 from blade.errors import UsageError
-from blade.rollouts.columns import Column, level_text
+from blade.rollouts.columns import MAX_TEXT, Column, level_text
 from blade.rollouts.formats import Format
 from blade.rollouts.rows import Ints, Rows
-from blade.rollouts.scan import INPUT_HASH
+from blade.rollouts.scan import FIRST_TOOL, INPUT_HASH
 
 MOSTLY = 0.9
-"""A field is taken as identity when at least this share of the rows has it; the rest become bad lines."""
+"""A field is preferred as identity when at least this share of the rows has it."""
+HALF = 0.5
+"""The format's own indices identify a file when at least this share of its rows has them."""
 PER_ROLLOUT = frozenset({"id", "uuid"})
 """Names that may number rollouts instead of tasks: believed only if rows with the same prompt share them."""
+PER_BENCHMARK = frozenset({"task", "task_name"})
+"""Names that may say which benchmark it is: not believed if there is one for many prompts."""
+
+LONGEST_REPEAT = 16
+"""A number with more digits is a name: it would not fit beside a task in a citation anyone reads."""
+
+Scheme = Literal["indices", "field", "input_hash", "row"]
 
 
 class Identity(msgspec.Struct, frozen=True, kw_only=True):
     """How rows were given their keys."""
 
-    scheme: Literal["indices", "field", "input_hash", "row"]
+    scheme: Scheme
     """Which of the ways was taken."""
     task_field: str
     """The field that names the task."""
@@ -61,24 +70,45 @@ def choose_identity(
 ) -> Identity:
     """The identity of these rows; fields the user names are taken as they are."""
     for name in (task_field, repeat_field):
-        if name is not None:
+        if name is not None and not is_hashed(rows, form, name):
             require_field(rows, name)
-    if task_field is None and form.indices and all(share_known(rows, path) >= MOSTLY for path in form.indices):
+    if task_field is None and form.indices and all(share_known(rows, path) >= HALF for path in form.indices):
         return Identity(scheme="indices", task_field=form.indices[0], repeat_field=repeat_field or form.indices[1])
     repeat = repeat_field or next((p for p in form.repeat_fields if share_known(rows, p) >= MOSTLY), None)
-    task = task_field or next((p for p in form.task_fields if is_stable_id(rows, p)), None)
-    if task is not None:
-        return Identity(scheme="field", task_field=task, repeat_field=repeat if repeat != task else None)
-    if share_known(rows, INPUT_HASH) >= MOSTLY:
-        return Identity(scheme="input_hash", task_field=INPUT_HASH, repeat_field=repeat)
-    return Identity(scheme="row", task_field="row", repeat_field=None)
+    task = task_field or find_task_field(rows, form)
+    if task is None or (task == task_field and is_hashed(rows, form, task)):
+        hashed = share_known(rows, INPUT_HASH) >= HALF
+        scheme: Scheme = "input_hash" if hashed else "row"
+        return Identity(
+            scheme=scheme, task_field=INPUT_HASH if hashed else "row", repeat_field=repeat if hashed else None
+        )
+    return Identity(scheme="field", task_field=task, repeat_field=repeat if repeat != task else None)
+
+
+def find_task_field(rows: Rows, form: Format) -> str | None:
+    """The field that names the task: nearly every row has it or, when there are no prompts to go by, half of them."""
+    fields = [path for path in form.task_fields if path in rows.columns and not is_hashed(rows, form, path)]
+    least = HALF if share_known(rows, INPUT_HASH) < HALF else MOSTLY
+    for share in (MOSTLY, least):
+        found = next((path for path in fields if is_stable_id(rows, path, share=share)), None)
+        if found is not None:
+            return found
+    return None
+
+
+def is_hashed(rows: Rows, form: Format, path: str) -> bool:
+    """Whether a field is the prompt, of which a table holds the first words only: its hash tells tasks apart."""
+    if path != form.input_field or INPUT_HASH not in rows.columns:
+        return False
+    levels = rows.column(path).levels
+    return share_known(rows, path) < 1 or any(isinstance(text, str) and len(text) >= MAX_TEXT for text in levels)
 
 
 def require_field(rows: Rows, path: str) -> None:
     """A field the user named must exist in at least one row."""
     if path in rows.columns:
         return
-    fields = [name for name in rows.columns if name != INPUT_HASH]
+    fields = [name for name in rows.columns if name not in (INPUT_HASH, FIRST_TOOL)]
     close = difflib.get_close_matches(path, fields, n=3) or fields[:8]
     raise UsageError(f"no row has a field {path!r}; fields there are: {', '.join(close)}.")
 
@@ -88,14 +118,18 @@ def share_known(rows: Rows, path: str) -> float:
     return 0.0 if column is None or not len(rows) else float(column.known().mean())
 
 
-def is_stable_id(rows: Rows, path: str) -> bool:
-    """Whether a field names tasks: nearly every row has it, and attempts at one task share it."""
-    if share_known(rows, path) < MOSTLY or rows.columns[path].kind == "list":
+def is_stable_id(rows: Rows, path: str, *, share: float) -> bool:
+    """Whether a field names tasks: enough rows have it, and attempts at one task share it."""
+    if share_known(rows, path) < share or rows.columns[path].kind == "list":
         return False
-    if path not in PER_ROLLOUT or INPUT_HASH not in rows.columns:
+    if INPUT_HASH not in rows.columns:
         return True
     ids, prompts = rows.columns[path].coded(), rows.columns[INPUT_HASH]
     both = ids.known() & prompts.known()
+    if path in PER_BENCHMARK:
+        return len(np.unique(ids.values[both])) > 1 or len(np.unique(prompts.values[both])) < 2
+    if path not in PER_ROLLOUT:
+        return True
     pairs = np.unique(np.stack([prompts.values[both], ids.values[both]]), axis=1)
     return len(pairs[0]) == len(np.unique(pairs[0]))
 
@@ -105,11 +139,11 @@ def assign_keys(rows: Rows, identity: Identity) -> Keys:
     if identity.scheme == "row":
         tasks = [str(number) for number in range(len(rows))]
         return Keys(tasks=tasks, task=np.arange(len(rows)), repeat=np.zeros(len(rows), dtype=np.int64))
-    codes, texts = task_codes(rows.columns[identity.task_field])
+    codes, texts = task_codes(rows.column(identity.task_field))
     if identity.repeat_field is None:
         repeat = by_occurrence(codes)
     else:
-        repeat = repeat_numbers(rows.columns[identity.repeat_field], codes)
+        repeat = repeat_numbers(rows.column(identity.repeat_field), codes)
         codes = np.where(repeat < 0, -1, codes)
     return Keys(tasks=texts, task=codes, repeat=repeat)
 
@@ -118,16 +152,17 @@ def task_codes(column: Column) -> tuple[Ints, list[str]]:
     """Per row: index of its task among the sorted task keys; equal texts are one task."""
     coded = column.coded()
     texts = [level_text(level) for level in coded.levels]
-    ordered = sorted(set(texts), key=natural_key)
+    used = np.unique(coded.values[coded.values >= 0]).tolist()
+    ordered = sorted({texts[code] for code in used}, key=natural_key)
     position = {text: index for index, text in enumerate(ordered)}
-    table = np.asarray([*(position[text] for text in texts), -1], dtype=np.int64)
+    table = np.asarray([*(position.get(text, -1) for text in texts), -1], dtype=np.int64)
     return table[coded.values], ordered
 
 
 def natural_key(text: str) -> list[tuple[int, int, str]]:
-    """Sorts `task-2` before `task-10`."""
+    """Sorts `task-2` before `task-10`, and `task` before both."""
     parts = re.split(r"(\d+)", text)
-    return [(0, int(p), "") if p.isdecimal() and len(p) < 4000 else (1, 0, p) for p in parts if p] + [(2, 0, text)]
+    return [(0, int(p), "") if p.isdecimal() and len(p) < 4000 else (1, 0, p) for p in parts if p] + [(-1, 0, text)]
 
 
 def by_occurrence(codes: Ints) -> Ints:
@@ -143,30 +178,34 @@ def by_occurrence(codes: Ints) -> Ints:
 
 
 def repeat_numbers(column: Column, codes: Ints) -> Ints:
-    """Per row: the attempt's number; -1 where unknown. Names instead of numbers are ranked within their task."""
-    numbers = column.numbers() if column.kind == "number" else None
-    if numbers is not None:
-        whole = np.isnan(numbers) | ((numbers >= 0) & (numbers == np.floor(numbers)))
-        if whole.all():
-            return np.where(np.isnan(numbers), -1, np.nan_to_num(numbers)).astype(np.int64)
-    return ranks_within(codes, column.coded().values)
+    """Per row: the attempt's number; -1 where unknown. What is no plain number is ranked."""
+    coded = column.coded()
+    texts = [level_text(level) for level in coded.levels]
+    if all(text.isdecimal() and len(text) < LONGEST_REPEAT for text in texts):
+        numbers: Ints = np.asarray([*map(int, texts), -1], dtype=np.int64)[coded.values]
+        return numbers
+    ordered = texts if column.kind == "number" else sorted(set(texts), key=natural_key)
+    rank = {text: index for index, text in enumerate(ordered)}
+    ranks = np.asarray([*(rank[text] for text in texts), -1], dtype=np.int64)[coded.values]
+    most = int(np.bincount(codes[codes >= 0], minlength=1).max())
+    return ranks if len(ordered) <= most else ranks_within(codes, ranks)
 
 
-def ranks_within(codes: Ints, values: npt.NDArray[np.int32]) -> Ints:
-    seen: dict[int, dict[int, int]] = {}
+def ranks_within(codes: Ints, ranks: Ints) -> Ints:
+    """Ranks counted anew in every task, for names that no two tasks share."""
     out = np.full(len(codes), -1, dtype=np.int64)
-    for row, (task, value) in enumerate(zip(codes.tolist(), values.tolist(), strict=True)):
-        if value >= 0:
-            known = seen.setdefault(task, {})
-            out[row] = known.setdefault(value, len(known))
+    known = np.flatnonzero((codes >= 0) & (ranks >= 0))
+    pairs, place = np.unique(np.stack([codes[known], ranks[known]]), axis=1, return_inverse=True)
+    starts = np.searchsorted(pairs[0], pairs[0], side="left")
+    out[known] = (np.arange(len(starts)) - starts)[place.ravel()]
     return out
 
 
 def unkeyed_reason(rows: Rows, row: int, identity: Identity) -> str:
     """Why a row has no key."""
-    task = rows.columns[identity.task_field].at(row)
+    task = rows.column(identity.task_field).at(row)
     missing = identity.task_field if task is None else identity.repeat_field
-    return f"has no {missing}, which identifies the rows of this file"
+    return f"has no {missing} (or one too long for a key), which identifies the rows of this file"
 
 
 def join_keys(first: Keys, second: Keys) -> Keys:
