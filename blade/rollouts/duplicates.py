@@ -1,7 +1,8 @@
 """Rows that claim the same attempt at the same task.
 
 Identical rows are one rollout written twice: counted once. Conflicting rows are two verdicts on one attempt: they
-are kept apart and reported, and which of them is scored is the user's choice. Nothing is dropped silently.
+are kept apart and reported, and which of them is scored is the user's choice. Nothing is dropped silently. Where rows
+do not number their attempts, rows that say the same down to the response's own id or time are one attempt too.
 """
 
 import contextlib
@@ -14,7 +15,8 @@ import numpy as np
 
 from blade.errors import ProblemsFound
 from blade.rollouts.conform import BadRow, decode_any
-from blade.rollouts.identity import Keys
+from blade.rollouts.formats import value_at
+from blade.rollouts.identity import Keys, by_occurrence
 from blade.rollouts.rows import Ints, Rows
 from blade.rollouts.values import Source, citation
 
@@ -50,25 +52,26 @@ class Resolution(msgspec.Struct, frozen=True, kw_only=True, eq=False):
 def resolve(rows: Rows, keys: Keys, files: list[str], *, policy: Policy, read: ReadRows) -> Resolution:
     """Applies a policy to rows that share a key; rows without a key are not kept."""
     keep = keys.task >= 0
-    repeat = keys.repeat.copy()
     found: list[Duplicate] = []
     groups = same_keys(keys)
     digests = {row: digest(data) for row, data in read(row for group in groups for row in group)}
+    surplus: list[int] = []
     for group in groups:
         distinct = distinct_rows(group, digests)
-        chosen = choose(distinct, policy)
-        keep[np.setdiff1d(group, chosen)] = False
         key = citation(keys.tasks[int(keys.task[group[0]])], int(keys.repeat[group[0]]))
         if len(distinct) > 1 and policy == "error":
             raise ProblemsFound(
                 f"{key}: {len(distinct)} rows with this key disagree; choose --duplicates first, last or all."
             )
-        renumber(repeat, keys, chosen)
+        chosen = choose(distinct, policy)
+        keep[[row for row in group if row not in chosen]] = False
+        surplus += chosen[1:]
         ordered = [*chosen, *(row for row in group if row not in chosen)]
         kind: Literal["identical", "conflicting"] = "conflicting" if len(distinct) > 1 else "identical"
         found.append(Duplicate(rollout=key, kind=kind, rows=[source_of(rows, r, files) for r in ordered]))
     kept = np.flatnonzero(keep)
-    return Resolution(kept=kept, repeat=repeat, duplicates=found, surplus=int((keys.task >= 0).sum() - len(kept)))
+    left = int((keys.task >= 0).sum() - len(kept))
+    return Resolution(kept=kept, repeat=renumbered(keys, surplus), duplicates=found, surplus=left)
 
 
 def same_keys(keys: Keys) -> list[list[int]]:
@@ -107,11 +110,56 @@ def choose(distinct: list[int], policy: Policy) -> list[int]:
     return [distinct[-1] if policy == "last" else distinct[0]]
 
 
-def renumber(repeat: Ints, keys: Keys, chosen: list[int]) -> None:
-    """Gives all but the first of several kept rows an attempt number nobody has."""
-    for row in chosen[1:]:
-        taken = repeat[keys.task == keys.task[row]]
-        repeat[row] = int(taken.max()) + 1
+def renumbered(keys: Keys, surplus: list[int]) -> Ints:
+    """Attempt numbers in which every row of `surplus` has one that nobody else of its task has."""
+    repeat = keys.repeat.copy()
+    last = np.full(len(keys.tasks), -1, dtype=np.int64)
+    np.maximum.at(last, keys.task[keys.task >= 0], repeat[keys.task >= 0])
+    for row in surplus:
+        task = int(keys.task[row])
+        last[task] += 1
+        repeat[row] = last[task]
+    return repeat
+
+
+ROLLOUT_FIELDS = ("response.id", "response.created_at", "response_id", "created_at")
+"""Fields that differ between any two rollouts: rows that agree even in these are one rollout written twice."""
+
+
+def merge_copies(rows: Rows, keys: Keys, *, read: ReadRows) -> Keys:
+    """Keys in which copies of one rollout share an attempt; for rows numbered by occurrence."""
+    alike = same_length(rows, keys)
+    first = np.arange(len(rows))
+    seen: dict[tuple[int, bytes], int] = {}
+    digests = {row: rollout_digest(data) for row, data in read(alike)}
+    for row in alike:
+        if (mark := digests[row]) is not None:
+            first[row] = seen.setdefault((int(keys.task[row]), mark), row)
+    if (first == np.arange(len(rows))).all():
+        return keys
+    repeat = keys.repeat.copy()
+    distinct = np.flatnonzero(first == np.arange(len(rows)))
+    repeat[distinct] = by_occurrence(keys.task[distinct])
+    return Keys(tasks=keys.tasks, task=keys.task, repeat=repeat[first])
+
+
+def same_length(rows: Rows, keys: Keys) -> list[int]:
+    """Rows that have as many bytes as another row of their task, in file order: only these can be copies."""
+    order = np.lexsort((rows.length, keys.task))
+    task, length = keys.task[order], rows.length[order]
+    same = (task[1:] == task[:-1]) & (length[1:] == length[:-1]) & (task[1:] >= 0)
+    mask = np.zeros(len(rows), dtype=bool)
+    mask[order[1:][same]] = mask[order[:-1][same]] = True
+    return [int(row) for row in np.flatnonzero(mask)]
+
+
+def rollout_digest(data: bytes) -> bytes | None:
+    """A hash of what a row says if it carries what only one rollout can have."""
+    try:
+        record = decode_any(data)
+    except BadRow:
+        return None
+    return digest(data) if any(value_at(record, path) for path in ROLLOUT_FIELDS) else None
 
 
 def source_of(rows: Rows, row: int, files: list[str]) -> Source:

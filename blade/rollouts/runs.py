@@ -9,14 +9,14 @@ import numpy as np
 from blade.errors import InputError, UsageError
 from blade.rollouts import outcome
 from blade.rollouts.columns import Column
-from blade.rollouts.duplicates import resolve
+from blade.rollouts.duplicates import merge_copies, resolve
 from blade.rollouts.expected import Expected, expect
 from blade.rollouts.fetch import fetch
 from blade.rollouts.grouping import Draft, ReadOptions, draft_runs
 from blade.rollouts.identity import Keys, assign_keys, choose_identity, join_keys, unkeyed_reason
 from blade.rollouts.reader import FileScan, scan_file
 from blade.rollouts.rows import Ints, Rows, append, bad_line, pool
-from blade.rollouts.sidecars import Sidecars, find_sidecars
+from blade.rollouts.sidecars import Sidecars, find_sidecars, has_sidecars
 from blade.rollouts.sources import find_inputs
 from blade.rollouts.table import InputFile, RolloutTable, Run
 from blade.rollouts.values import BadLine
@@ -33,37 +33,45 @@ def read_runs(inputs: Sequence[str], options: ReadOptions, *, progress: FileProg
         UsageError: a field the user named does not exist.
     """
     scans, skipped = scan_all(find_inputs(inputs), options, progress)
+    drafts = draft_runs(scans, options)
     runs: list[Run] = []
-    for draft in draft_runs(scans, options):
+    first: UsageError | InputError | None = None
+    for draft in drafts:
         try:
             runs.append(RunBuilder(draft, options).build())
-        except UsageError as error:
-            if len(scans) == 1 or options.group_by:
-                raise
-            skipped.append(f"{draft.name}: {error}")
-    if not runs:
-        raise InputError(skipped[0])
+        except (UsageError, InputError) as error:
+            first = first or error
+            skipped.append(f"{draft.name}: {without_directories(str(error), draft)}")
+    if first is not None and not runs:
+        raise first
     if skipped:
         notes = [f"skipped {text}" for text in skipped]
         runs = [msgspec.structs.replace(run, notes=run.notes + notes) for run in runs]
     return runs
 
 
+def without_directories(text: str, draft: Draft) -> str:
+    """A sentence in which files are called by their names alone: notes end up in reports, which leave the machine."""
+    for found in draft.files:
+        text = text.replace(str(found.path), found.path.name)
+    return text
+
+
 def scan_all(
     paths: list[Path], options: ReadOptions, progress: FileProgress | None
 ) -> tuple[list[FileScan], list[str]]:
-    """The files that hold rows; why the others do not. With a single file that reason is an error."""
+    """The files that hold rows; why the others do not. When none does that reason is an error."""
     scans: list[FileScan] = []
     skipped: list[str] = []
+    first: InputError | None = None
     for path in paths:
         try:
             scans.append(scan_one(path, options, progress))
         except InputError as error:
-            if len(paths) == 1:
-                raise
-            skipped.append(str(error))
-    if not scans:
-        raise InputError(skipped[0])
+            first = first or error
+            skipped.append(str(error).replace(str(path), path.name))
+    if first is not None and not scans:
+        raise first
     return scans, skipped
 
 
@@ -97,10 +105,15 @@ class RunBuilder:
             for found in draft.files
             for bad in found.scan.bad
         ]
+        self.notes = [note for file in self.files for note in file.sidecars.notes]
+        if draft.grouped and any(has_sidecars(file.path) for file in self.files):
+            self.notes.append("materialized inputs and failures files are not used when rows are grouped into runs")
 
     def build(self) -> Run:
         """The run."""
         rows, keys = self._usable(self.draft.rows)
+        if self.identity.repeat_field is None:
+            keys = merge_copies(rows, keys, read=lambda chosen: self._fetch(rows, chosen))
         policy = self.options.duplicates
         resolution = resolve(rows, keys, self._paths(), policy=policy, read=lambda chosen: self._fetch(rows, chosen))
         kept = resolution.kept
@@ -118,7 +131,7 @@ class RunBuilder:
             surplus=resolution.surplus,
             recovered=recovered,
             expected_from=wanted.source,
-            notes=wanted.notes,
+            notes=[*self.notes, *wanted.notes],
         )
 
     def _input_file(self, found: FileScan) -> InputFile:
@@ -147,22 +160,28 @@ class RunBuilder:
         for row in np.flatnonzero((keys.task < 0) & ~wrong).tolist():
             self.bad.append(bad_line(rows, row, self._paths(), unkeyed_reason(rows, row, self.identity)))
         good = np.flatnonzero((keys.task >= 0) & ~wrong)
+        if not len(good):
+            first = min(self.bad, key=lambda bad: (bad.file, bad.offset))
+            raise InputError(f"{first.file}: no usable rollouts in it; line {first.line}: {first.reason}.")
         return rows.take(good), Keys(tasks=keys.tasks, task=keys.task[good], repeat=keys.repeat[good])
 
     def _with_failures(self, rows: Rows, keys: Keys) -> tuple[Rows, Keys, int]:
         """Rows of the failures files join the run where no later attempt replaced them; how many were replaced."""
         recovered = 0
+        done = {(keys.tasks[t], r) for t, r in zip(keys.task.tolist(), keys.repeat.tolist(), strict=True)}
         for failures in [file.sidecars.failures for file in self.files]:
-            if failures is None or self.identity.scheme != "indices":
+            if failures is None:
                 continue
             lost = pool([failures.scan])
-            lost_keys = assign_keys(lost, self.identity)
-            done = {(keys.tasks[t], r) for t, r in zip(keys.task.tolist(), keys.repeat.tolist(), strict=True)}
+            lost_keys = self._failure_keys(lost)
+            if not (lost_keys.task >= 0).any():
+                self.notes.append(f"{failures.path.name} is not used: its rows lack what identifies the rollouts")
+                continue
             last: dict[tuple[str, int], int] = {}
-            for row, (task, repeat) in enumerate(zip(lost_keys.task.tolist(), lost_keys.repeat.tolist(), strict=True)):
-                key = (lost_keys.tasks[task], repeat)
-                recovered += task >= 0 and key in done
-                if task >= 0 and key not in done:
+            for row in np.flatnonzero(lost_keys.task >= 0).tolist():
+                key = (lost_keys.tasks[int(lost_keys.task[row])], int(lost_keys.repeat[row]))
+                recovered += key in done
+                if key not in done:
                     last[key] = row
             chosen = np.asarray(sorted(last.values()), dtype=np.int64)
             rows = append(rows, lost.take(chosen), file=len(self.files))
@@ -171,6 +190,12 @@ class RunBuilder:
             )
             self.files.append(failure_file(failures))
         return rows, keys, recovered
+
+    def _failure_keys(self, lost: Rows) -> Keys:
+        """Keys of failed attempts; none where attempts are only known by their order in the main file."""
+        if self.identity.repeat_field is None:
+            return Keys(tasks=[], task=np.full(len(lost), -1), repeat=np.zeros(len(lost), dtype=np.int64))
+        return assign_keys(lost, self.identity)
 
     def _table(self, rows: Rows, keys: Keys, wanted: Expected) -> RolloutTable:
         order = np.lexsort((keys.repeat, keys.task))
