@@ -13,7 +13,7 @@ import msgspec
 from blade.errors import BladeError
 from blade.rollouts.conform import BadRow, decode_any
 from blade.rollouts.formats import gym
-from blade.rollouts.lines import CHUNK, Chunk, line_records, read_chunks
+from blade.rollouts.lines import BOM, CHUNK, Chunk, line_records
 from blade.rollouts.reader import FileScan, Reading, scan_file
 from blade.rollouts.sources import COMPRESSED, damage_errors, open_stream, stem
 
@@ -37,6 +37,8 @@ class Sidecars(msgspec.Struct, frozen=True, kw_only=True):
     """Published metrics per task."""
     agent: Path | None = None
     """Published metrics over all rollouts."""
+    notes: list[str] = []
+    """What is there and cannot be used."""
 
     def found(self) -> Iterator[tuple[str, Path]]:
         """What is there, by kind."""
@@ -47,12 +49,13 @@ class Sidecars(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def find_sidecars(path: Path, *, features: bool = True, use_cache: bool = True) -> Sidecars:
-    """The sidecars beside a rollout file."""
+    """The sidecars beside a rollout file; none of them can stop it from being read."""
+    notes: list[str] = []
 
     def scanned(ending: str, *, features: bool) -> FileScan | None:
         place = beside(path, ending)
         reading = Reading(format=gym.FORMAT.name, features=features)
-        return None if place is None else scan_or_none(place, reading, use_cache=use_cache)
+        return None if place is None else scan_or_none(place, reading, use_cache=use_cache, notes=notes)
 
     return Sidecars(
         inputs=scanned(INPUTS, features=False),
@@ -60,7 +63,13 @@ def find_sidecars(path: Path, *, features: bool = True, use_cache: bool = True) 
         aggregate=beside(path, AGGREGATE),
         profile=beside(path, PROFILE),
         agent=beside(path, AGENT),
+        notes=notes,
     )
+
+
+def has_sidecars(path: Path) -> bool:
+    """Whether anything that says what was expected or what failed stands beside a rollout file."""
+    return any(beside(path, ending) is not None for ending in (INPUTS, FAILURES))
 
 
 def beside(path: Path, ending: str) -> Path | None:
@@ -70,38 +79,36 @@ def beside(path: Path, ending: str) -> Path | None:
     return next((place for place in places if place.is_file()), None)
 
 
-def scan_or_none(path: Path, reading: Reading, *, use_cache: bool) -> FileScan | None:
-    """A sidecar's scan; an empty failures file is the normal case, and a broken one must not stop the reading."""
+def scan_or_none(path: Path, reading: Reading, *, use_cache: bool, notes: list[str]) -> FileScan | None:
+    """A sidecar's scan; an empty file is the normal case, and what is wrong with a broken one goes to `notes`."""
     try:
         found = scan_file(path, reading, use_cache=use_cache)
-    except BladeError:
+    except BladeError as error:
+        if path.stat().st_size:
+            notes.append(str(error).replace(str(path), path.name))
         return None
+    if found.scan.bad:
+        first = found.scan.bad[0]
+        lines = f"{len(found.scan.bad)} of its lines" if len(found.scan.bad) > 1 else "one of its lines"
+        notes.append(f"{path.name}: {lines} could not be used; line {first.line} {first.reason}")
     return found if len(found.scan) else None
 
 
 def read_published(path: Path) -> list[dict[str, Any]]:
-    """The records of a published metrics file, an array or one per line; what is unreadable is left out."""
-    records: list[dict[str, Any]] = []
+    """The records of a published metrics file, one value or one per line; what is unreadable is left out."""
     try:
         with open_stream(path) as stream:
-            head = stream.read(1)
-            if head == b"[":
-                data = head + b"".join(iter(lambda: stream.read(CHUNK), b""))
-                return [record for record in decoded_array(data) if isinstance(record, dict)]
-        with open_stream(path) as stream:
-            for chunk in read_chunks(stream):
-                records.extend(decoded(chunk))
-    except damage_errors():
-        pass
-    return records
-
-
-def decoded_array(data: bytes) -> list[Any]:
-    try:
-        value = decode_any(data)
-    except BadRow:
+            data = b"".join(iter(lambda: stream.read(CHUNK), b"")).removeprefix(BOM).strip()
+    except BladeError:
         return []
-    return value if isinstance(value, list) else []
+    except damage_errors():
+        return []
+    try:
+        records = [decode_any(data)]
+    except BadRow:
+        return list(decoded(Chunk(data, len(data), 0)))
+    flat = records[0] if isinstance(records[0], list) else records
+    return [record for record in flat if isinstance(record, dict)]
 
 
 def decoded(chunk: Chunk) -> Iterator[dict[str, Any]]:
