@@ -1,23 +1,26 @@
 """How rows fall into runs.
 
-One set of files may hold several runs. `--group-by` says so; otherwise files that claim mostly the same rollouts are
-taken as separate runs, and files that do not as shards of one.
+One set of files may hold several runs. `--group-by` says so; otherwise files that claim mostly the same rollouts, or
+identify them in different ways, are taken as separate runs, and other files as shards of one.
 """
 
 import re
+from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 
 import msgspec
 import numpy as np
 
-from blade.rollouts.columns import level_text
+from blade.errors import UsageError
 from blade.rollouts.duplicates import Policy
-from blade.rollouts.identity import assign_keys, choose_identity, natural_key, require_field
+from blade.rollouts.identity import Identity, assign_keys, choose_identity, require_field, task_codes
 from blade.rollouts.reader import FileScan, Reading
-from blade.rollouts.rows import Rows, pool
+from blade.rollouts.rows import Ints, Rows, pool
 from blade.rollouts.sources import plain_name
 
 OVERLAP = 0.5
+MOST_RUNS = 1000
 BY_FILE = "file"
 """The name by which `--group-by` makes every file a run."""
 
@@ -73,8 +76,8 @@ class Draft(msgspec.Struct, frozen=True, kw_only=True, eq=False):
 def draft_runs(scans: list[FileScan], options: ReadOptions) -> list[Draft]:
     """How the rows fall into runs."""
     names = run_names([found.path for found in scans])
-    rivals = not options.group_by and len(scans) > 1 and are_rivals(scans)
-    if options.group_by == (BY_FILE,) or rivals:
+    apart = not options.group_by and len(scans) > 1 and are_separate(scans, options)
+    if options.group_by == (BY_FILE,) or apart:
         alone = zip(names, scans, strict=True)
         return [Draft(name=name, files=[found], rows=pool([found.scan])) for name, found in alone]
     rows = pool([found.scan for found in scans])
@@ -83,27 +86,48 @@ def draft_runs(scans: list[FileScan], options: ReadOptions) -> list[Draft]:
     return grouped_runs(rows, scans, options.group_by)
 
 
-def are_rivals(scans: list[FileScan]) -> bool:
-    """Whether any two files claim mostly the same rollouts."""
+def are_separate(scans: list[FileScan], options: ReadOptions) -> bool:
+    """Whether files identify their rows in different ways, or any two claim mostly the same rollouts."""
     seen: set[tuple[str, int]] = set()
+    ways: set[tuple[str, Identity]] = set()
     for found in scans:
         rows = pool([found.scan])
-        keys = assign_keys(rows, choose_identity(rows, found.format))
+        fields = {"task_field": options.task_field, "repeat_field": options.repeat_field}
+        try:
+            identity = choose_identity(rows, found.format, **fields)
+        except UsageError:
+            return True
+        ways.add((found.format.name, identity))
+        keys = assign_keys(rows, identity)
         pairs = zip(keys.task.tolist(), keys.repeat.tolist(), strict=True)
         mine = {(keys.tasks[task], repeat) for task, repeat in pairs if task >= 0}
-        if len(mine & seen) > OVERLAP * len(mine):
+        if len(ways) > 1 or len(mine & seen) > OVERLAP * len(mine):
             return True
         seen |= mine
     return False
 
 
 def run_names(paths: list[Path]) -> list[str]:
-    """A short name for every file, each different."""
+    """A short name for every file, each different: as many of its folders as it takes."""
     stems = [re.sub(r"\.(jsonl|ndjson|json)$", "", plain_name(path)) for path in paths]
-    if len(set(stems)) == len(stems):
-        return stems
-    places = zip(paths, stems, strict=True)
-    return [f"{path.parent.name}-{name}" if stems.count(name) > 1 else name for path, name in places]
+    names, taken = stems, Counter(stems)
+    for depth in range(1, max((len(path.parts) for path in paths), default=0)):
+        if len(set(names)) == len(names):
+            break
+        folders = [[part for part in path.parent.parts[-depth:] if part != path.anchor] for path in paths]
+        places = zip(folders, stems, strict=True)
+        names = ["-".join([*folder, stem]) if taken[stem] > 1 else stem for folder, stem in places]
+    return numbered(names)
+
+
+def numbered(names: Iterable[str]) -> list[str]:
+    """The names, a second one of the same kind with `(2)` behind it."""
+    seen: Counter[str] = Counter()
+    out: list[str] = []
+    for name in names:
+        seen[name] += 1
+        out.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
+    return out
 
 
 def common_name(names: list[str]) -> str:
@@ -115,23 +139,24 @@ def common_name(names: list[str]) -> str:
 
 
 def grouped_runs(rows: Rows, scans: list[FileScan], fields: tuple[str, ...]) -> list[Draft]:
-    """One draft per combination of values, in natural order."""
-    for field in fields:
-        if field != BY_FILE:
-            require_field(rows, field)
-    labels = [group_label(rows, scans, fields, row) for row in range(len(rows))]
-    members: dict[str, list[int]] = {}
-    for row, label in enumerate(labels):
-        members.setdefault(label, []).append(row)
+    """One draft per combination of values, in natural order; rows without a value come last."""
+    values = [group_values(rows, scans, field) for field in fields]
+    combinations, place = np.unique(np.stack([codes for codes, _ in values]), axis=1, return_inverse=True)
+    count = combinations.shape[1]
+    if count > MOST_RUNS:
+        raise UsageError(f"--group-by {','.join(fields)}: {count} different values; pick a field with fewer.")
+    texts = [texts for _, texts in values]
+    names = [", ".join(map(list.__getitem__, texts, codes)) for codes in combinations.T.tolist()]
     return [
-        Draft(name=label, files=scans, rows=rows.take(np.asarray(members[label])), grouped=True)
-        for label in sorted(members, key=natural_key)
+        Draft(name=name, files=scans, rows=rows.take(np.flatnonzero(place.ravel() == index)), grouped=True)
+        for index, name in enumerate(numbered(names))
     ]
 
 
-def group_label(rows: Rows, scans: list[FileScan], fields: tuple[str, ...], row: int) -> str:
-    values: list[str] = []
-    for field in fields:
-        value = plain_name(scans[int(rows.file[row])].path) if field == BY_FILE else rows.columns[field].at(row)
-        values.append("none" if value is None else level_text(value))
-    return ", ".join(values)
+def group_values(rows: Rows, scans: list[FileScan], field: str) -> tuple[Ints, list[str]]:
+    """Per row: index of its value; and the values, the last of which stands for none."""
+    if field == BY_FILE:
+        return rows.file, run_names([found.path for found in scans])
+    require_field(rows, field)
+    codes, texts = task_codes(rows.columns[field])
+    return np.where(codes < 0, len(texts), codes), [*texts, "none"]
