@@ -10,8 +10,9 @@ import numpy.typing as npt
 from blade.errors import UsageError
 from blade.rollouts.columns import Column, concat, from_values
 from blade.rollouts.formats import Format
-from blade.rollouts.identity import require_field
+from blade.rollouts.identity import HALF, require_field
 from blade.rollouts.rows import Rows
+from blade.rollouts.scan import FIRST_TOOL, INPUT_HASH
 from blade.rollouts.table import COMPLETED, FAILED, TRUNCATED, Floats
 
 MODEL_FIELDS = ("response.model", "model", "model_name", "model_id")
@@ -29,6 +30,8 @@ OUTPUT_TOKENS = (
     "usage.completion_tokens",
 )
 SECONDS_FIELDS = ("agent_run_time", "total_run_time", "result.duration", "duration_s", "duration", "seconds", "latency")
+MADE = frozenset({FIRST_TOOL, INPUT_HASH})
+"""Columns no row has a field for."""
 FAILURE_FIELDS = ("_ng_failure_class", "response.id")
 """`response.id` holds only the endings by which older runners marked rows that failed."""
 
@@ -38,11 +41,17 @@ def choose_reward(rows: Rows, form: Format, wanted: str | None) -> str | None:
     if wanted is not None:
         require_field(rows, wanted)
         return wanted
-    found = next((path for path in form.reward_fields if path in rows.columns), None)
-    if found is None and form.name == "records":
-        fields = ", ".join(list(rows.columns)[:8])
+    found = [path for path in form.reward_fields if path in rows.columns]
+    if not found and form.name == "records":
+        fields = ", ".join([path for path in rows.columns if path not in MADE][:8])
         raise UsageError(f"no score found in these records; name it with --reward-field (fields there are: {fields}).")
-    return found
+    return max(found, key=lambda path: scored_share(rows, path), default=None)
+
+
+def scored_share(rows: Rows, path: str) -> float:
+    """How good a field is as the score: half of the rows is as good as all, any number better than none."""
+    share = float((~np.isnan(rows.columns[path].numbers())).mean())
+    return min(share, HALF)
 
 
 def not_a_number(column: Column) -> npt.NDArray[np.bool_]:

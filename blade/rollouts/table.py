@@ -3,6 +3,7 @@
 Trajectories stay in their files: `Run.rollout` reads one by its byte offset.
 """
 
+import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -26,6 +27,8 @@ from blade.rollouts.values import BadLine, Rollout, Source, Status, Usage, citat
 Floats = npt.NDArray[np.float64]
 STATUSES: tuple[str, ...] = get_args(Status)
 COMPLETED, TRUNCATED, FAILED = range(3)
+CITATION = re.compile(r"(?P<task>.*):(?P<repeat>[0-9]{1,18})(?:#[0-9]+)?", re.DOTALL)
+"""A task key may itself hold colons and signs; the last colon before a number counts."""
 
 
 class RolloutTable(msgspec.Struct, frozen=True, kw_only=True, eq=False):
@@ -128,10 +131,13 @@ class Run(msgspec.Struct, frozen=True, kw_only=True, eq=False):
 
     def row(self, key: str) -> int:
         """The row of a citation; an unknown one says what there is."""
-        task, repeat = split_citation(key)
-        row = self.table.find(task, repeat)
-        if row is not None:
-            return row
+        plain = key.strip().strip("`")
+        # A task key may begin with a space or a backtick, so the key is tried as it is first.
+        for text in (key, plain) if CITATION.fullmatch(key) else (plain,):
+            task, repeat = split_citation(text)
+            row = self.table.find(task, repeat)
+            if row is not None:
+                return row
         if task not in self.table.tasks:
             raise UsageError(f"no task {task!r} in this run; tasks are {examples(self.table.tasks)}.")
         mine = self.table.repeat[self.table.task == self.table.tasks.index(task)]
@@ -190,15 +196,11 @@ def known_int(value: Any) -> int | None:
 
 
 def split_citation(key: str) -> tuple[str, int]:
-    """Task and repeat of `task:repeat` or `task:repeat#item`; a task key may itself hold colons."""
-    text = key.strip().strip("`")
-    head, _, item = text.rpartition("#")
-    if head and item.isdecimal() and ":" in head:
-        text = head
-    task, colon, repeat = text.rpartition(":")
-    if not colon or not repeat.isdecimal():
+    """Task and repeat of `task:repeat` or `task:repeat#item`."""
+    match = CITATION.fullmatch(key)
+    if match is None:
         raise UsageError(f"{key!r} is not a rollout; expected TASK:REPEAT, for example 12:3.")
-    return task, int(repeat)
+    return match["task"], int(match["repeat"])
 
 
 def examples(names: list[str], most: int = 8) -> str:
