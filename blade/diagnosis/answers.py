@@ -95,7 +95,5 @@ def expected_of(rollout: Rollout) -> str | None:
 
 def read_answers(run: Run, rows: Iterable[int]) -> Iterator[tuple[int, str | None, str | None]]:
     """Row, answer and expected answer of some rollouts."""
-    for rollout in run.rollouts(rows):
-        row = run.table.find(rollout.task, rollout.repeat)
-        assert row is not None
+    for row, rollout in run.numbered_rollouts(rows):
         yield row, answer_of(rollout), expected_of(rollout)

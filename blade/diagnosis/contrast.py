@@ -25,7 +25,8 @@ def contrast_run(run: Run, outcomes: Outcomes, quantities: dict[str, Floats]) ->
     rows = within_budget(run.table, mixed_rows(outcomes), most=MOST_ROLLOUTS)
     if not len(rows):
         return Contrast()
-    rollouts = dict(zip(rows.tolist(), in_row_order(run, rows), strict=True))
+    found = dict(run.numbered_rollouts(rows.tolist()))
+    rollouts = {row: found[row] for row in rows.tolist()}
     flags = trait_flags(list(rollouts.values()))
     flags.update(above_median(outcomes.task[rows], {name: values[rows] for name, values in quantities.items()}))
     failing = outcomes.success[rows] == 0.0
@@ -46,12 +47,6 @@ def mixed_rows(outcomes: Outcomes) -> Ints:
     failed = np.bincount(outcomes.task[outcomes.success == 0.0], minlength=width)
     mixed = (passed > 0) & (failed > 0)
     return np.flatnonzero(mixed[outcomes.task] & ~np.isnan(outcomes.success))
-
-
-def in_row_order(run: Run, rows: Ints) -> list[Rollout]:
-    found = {(r.task, r.repeat): r for r in run.rollouts(rows.tolist())}
-    table = run.table
-    return [found[(table.tasks[int(table.task[row])], int(table.repeat[row]))] for row in rows.tolist()]
 
 
 def trait_flags(rollouts: list[Rollout]) -> dict[str, Bools]:

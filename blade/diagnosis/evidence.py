@@ -16,7 +16,7 @@ def quote_evidence(run: Run, verdicts: list[Verdict]) -> list[Label]:
     """The labels with citations and quotes; past the reading budget only citations."""
     wanted = np.asarray(sorted({row for verdict in verdicts for row, _ in verdict.places}), dtype=np.int64)
     read = within_budget(run.table, wanted, most=MOST_ROLLOUTS)
-    rollouts = {run.row(f"{r.task}:{r.repeat}"): r for r in run.rollouts(read.tolist())}
+    rollouts = dict(run.numbered_rollouts(read.tolist()))
     return [with_evidence(run, verdict, rollouts) for verdict in verdicts]
 
 

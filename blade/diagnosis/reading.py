@@ -1,5 +1,7 @@
 """What to read first: tasks whose cause nobody knows, those that weigh most first, with the rollouts that will tell."""
 
+from itertools import islice
+
 import numpy as np
 
 from blade.diagnosis.analysis import Cause, ReadingItem
@@ -16,8 +18,8 @@ def reading_list(
     """Least certain causes first; among them the tasks that cost most."""
     by_task = {result.task: (index, result) for index, result in enumerate(results)}
     ordered = sorted(causes, key=lambda cause: weight(cause, by_task[cause.task][1]))
-    items = [read_item(cause, *by_task[cause.task], table, outcomes) for cause in ordered]
-    return [item for item in items if item is not None][:MOST_ITEMS]
+    items = (read_item(cause, *by_task[cause.task], table, outcomes) for cause in ordered)
+    return list(islice((item for item in items if item is not None), MOST_ITEMS))
 
 
 def weight(cause: Cause, result: TaskResult) -> tuple[int, float]:

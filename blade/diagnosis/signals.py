@@ -129,7 +129,7 @@ def no_extract(table: RolloutTable) -> Mask:
         if field in table.rows.columns:
             mask |= ~table.rows.columns[field].known() & ~np.isnan(table.reward)
     said = (table.rows.fact("answer_bytes") > 0) & (table.rows.fact("refused") == 0) & (table.status != TRUNCATED)
-    return mask & said & ~any_long(table)
+    return np.asarray(mask & said & ~any_long(table))
 
 
 def any_long(table: RolloutTable) -> Mask:

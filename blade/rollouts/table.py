@@ -149,9 +149,14 @@ class Run(msgspec.Struct, frozen=True, kw_only=True, eq=False):
 
     def rollouts(self, chosen: Iterable[int]) -> Iterator[Rollout]:
         """Several rollouts, in the order that is cheapest to read."""
+        for _, rollout in self.numbered_rollouts(chosen):
+            yield rollout
+
+    def numbered_rollouts(self, chosen: Iterable[int]) -> Iterator[tuple[int, Rollout]]:
+        """Several rollouts with their row numbers, in the order that is cheapest to read."""
         paths = [file.path for file in self.files]
         for row, data in fetch(paths, self.table.rows, chosen):
-            yield self._rollout(row, data)
+            yield row, self._rollout(row, data)
 
     def _rollout(self, row: int, data: bytes) -> Rollout:
         table, rows = self.table, self.table.rows
