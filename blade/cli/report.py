@@ -10,7 +10,7 @@ def report(folder: Folder, as_json: AsJson = False) -> None:
     from blade.cli.folders import open_folder
     from blade.cli.highlights import cause_lines
     from blade.cli.summary import file_lines, print_section
-    from blade.cli.terminal import make_console, print_json
+    from blade.cli.terminal import foreign, make_console, print_json, put
     from blade.report.workspace import ANALYSIS, render_again
 
     workspace = render_again(open_folder(folder))
@@ -18,5 +18,5 @@ def report(folder: Folder, as_json: AsJson = False) -> None:
         print_json((workspace.folder / ANALYSIS).read_bytes())
         return
     console = make_console()
+    put(console, foreign(f"Written again in {folder}", "bold"), *file_lines())
     print_section(console, "Causes", cause_lines(workspace.analysis))
-    print_section(console, "Files", file_lines(str(folder)))

@@ -6,7 +6,7 @@ import msgspec
 from rich.console import Console
 from rich.text import Text
 
-from blade.cli.bars import bar
+from blade.cli.bars import LOOKS, bar
 from blade.cli.folders import RUNS
 from blade.cli.highlights import code_line, grid, interval_of, value_of
 from blade.cli.pipeline import bucket_counts
@@ -18,13 +18,13 @@ from blade.report.text import one_line
 from blade.report.workspace import REPORT, Workspace
 
 MOST_RUNS = 40
-BAR_WIDTH = 16
+BAR_WIDTH = 12
 
 
 def print_runs(console: Console, workspaces: list[Workspace]) -> None:
     """One line per run, then where to look."""
     out = one_line(str(workspaces[0].folder.parent))
-    table = grid("run", "", "95 % interval", "always / sometimes / never / missing", "", "bad lines", numbers=False)
+    table = grid("run", "", "95 % interval", *(look.name for look in LOOKS), "bad lines", "")
     for workspace in workspaces[:MOST_RUNS]:
         table.add_row(*run_row(workspace.analysis))
     put(console, Text(plural(len(workspaces), "run"), "bold"), table)
@@ -42,9 +42,9 @@ def run_row(analysis: Analysis) -> list[Text]:
         Text(one_line(analysis.inputs.run, 40), "cyan"),
         Text(f"{WORDS[analysis.headline]} {value_of(metric, analysis.headline)}", "bold"),
         Text(interval_of(metric, analysis.headline)),
-        Text(" / ".join(map(count, sizes)) if has_buckets else "no success rule"),
-        bar(sizes, width=BAR_WIDTH) if has_buckets else Text(),
+        *(Text(count(size) if has_buckets else "") for size in sizes),
         Text(count(analysis.coverage.malformed), "yellow" if analysis.coverage.malformed else "dim"),
+        bar(sizes, width=BAR_WIDTH) if has_buckets else Text("no success rule"),
     ]
 
 

@@ -57,12 +57,19 @@ def print_fork(console: Console, pair: Pair, fork: Fork, *, title: str, ended: s
     put(console, Text(f"\n{title}", "bold"))
     bodies: list[Text | None] = [None, None]
     changes = word_changes(plain(left.text), plain(right.text)) if left and right else []
-    if any(change.side == "both" for change in changes):
+    if are_alike(changes):
         brackets = console.color_system is None
         bodies = [marked_words(changes, side, pair.max_chars, brackets=brackets) for side in SIGNS]
     sides = zip((left, right), SIGNS, bodies, strict=True)
     texts = [side_text(item, side, pair.max_chars, body=body, ended=ended) for item, side, body in sides]
     print_two(console, *texts)
+
+
+def are_alike(changes: list[Change]) -> bool:
+    """Whether enough is common that marking what is not helps; otherwise both texts are better read whole."""
+    sizes = {side: sum(len(change.text) for change in changes if change.side == side) for side in SIDES}
+    begin_alike = bool(changes) and changes[0].side in ("both", "cut")
+    return begin_alike or sizes["both"] * 2 >= max(sizes["left"], sizes["right"], 1)
 
 
 def side_text(
@@ -85,12 +92,17 @@ def marked_words(changes: list[Change], side: str, most: int, *, brackets: bool)
         elif change.side in ("both", side) and room > 0:
             words = change.text[:room]
             room -= len(words)
-            own = brackets and change.side == side
-            text.append(f"[{words.rstrip()}] " if own else words, SIDES[change.side])
+            text.append(in_brackets(words) if brackets and change.side == side else words, SIDES[change.side])
     if room <= 0:
         text.append(" […]", SIDES["cut"])
     text.rstrip()
     return text
+
+
+def in_brackets(words: str) -> str:
+    """The words in brackets, the blanks after them outside."""
+    bare = words.rstrip()
+    return f"[{bare}]{words[len(bare) :]}"
 
 
 def print_after(console: Console, pair: Pair, fork: Fork) -> None:

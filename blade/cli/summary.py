@@ -41,13 +41,13 @@ def print_summary(console: Console, workspace: Workspace) -> None:
     print_section(console, "Where it differs", slice_lines(analysis))
     print_section(console, "Causes so far", cause_lines(analysis))
     print_section(console, "Read first", reading_lines(analysis, folder))
-    print_section(console, "Files", file_lines(folder))
+    print_section(console, f"Files in {one_line(folder)}", file_lines())
 
 
 def print_section(console: Console, title: str, lines: list[RenderableType]) -> None:
     """A title and its lines, unless there are none."""
     if lines:
-        put(console, Text(), Text(title, "bold"), *lines)
+        put(console, Text(f"\n{title}", "bold", no_wrap=True), *lines)
 
 
 def opening(analysis: Analysis, *, width: int) -> Iterator[RenderableType]:
@@ -147,9 +147,9 @@ def way_of_counting(variant: Variant) -> str:
     return " and ".join(ways) or "otherwise"
 
 
-def file_lines(folder: str) -> list[RenderableType]:
-    """Where everything is."""
+def file_lines() -> list[RenderableType]:
+    """What each file of a diagnosis is for."""
     table = grid("", "")
     for name, meaning in FILES:
-        table.add_row(Text(f"{one_line(folder)}/{name}", "cyan"), Text(meaning, "dim"))
+        table.add_row(Text(name, "cyan"), Text(meaning, "dim"))
     return [table]

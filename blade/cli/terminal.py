@@ -30,12 +30,19 @@ UNSAFE_IN_JSON = re.compile("[\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u
 """What a terminal may act on and JSON does not escape by itself."""
 
 
+class Screen(Console):
+    """A console that leaves a closed pipe to the command's front, as every other error."""
+
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError
+
+
 def make_console(*, stderr: bool = False) -> Console:
     """A console that takes neither markup nor emoji codes, so that only styles we set ourselves exist."""
     stream = sys.stderr if stderr else sys.stdout
     accept_any_character(stream)
     is_plain = not stream.isatty() and "COLUMNS" not in os.environ
-    return Console(file=stream, width=PLAIN_WIDTH if is_plain else None, highlight=False, markup=False, emoji=False)
+    return Screen(file=stream, width=PLAIN_WIDTH if is_plain else None, highlight=False, markup=False, emoji=False)
 
 
 def accept_any_character(stream: TextIO) -> None:
@@ -65,13 +72,15 @@ def foreign(text: str, style: str = "") -> Text:
 
 
 def put(console: Console, *lines: RenderableType) -> None:
-    """Prints lines; what is not a terminal gets no blanks at their ends."""
-    if console.is_terminal:
-        console.print(*lines, sep="\n")
-        return
-    with console.capture() as captured:
-        console.print(*lines, sep="\n")
-    console.file.write("".join(f"{line.rstrip()}\n" for line in captured.get().splitlines()))
+    """Prints lines; those that must not be wrapped are not, and what is not a terminal gets no blanks at line ends."""
+    for line in lines:
+        soft_wrap = isinstance(line, Text) and bool(line.no_wrap)
+        if console.is_terminal:
+            console.print(line, soft_wrap=soft_wrap)
+            continue
+        with console.capture() as captured:
+            console.print(line, soft_wrap=soft_wrap)
+        console.file.write("".join(f"{part.rstrip()}\n" for part in captured.get().splitlines()))
 
 
 def indented(text: Text, by: int = 2) -> Padding:

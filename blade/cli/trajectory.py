@@ -25,6 +25,8 @@ from blade.rollouts.features import split_thinking
 INDENT = 2
 MOST_FIELDS = 30
 FIELD_CHARS = 200
+IN_THE_HEAD = frozenset({"reward", "_ng_task_index", "_ng_rollout_index"})
+"""Fields that the head has said already."""
 KIND_STYLES = {
     "message": "bold cyan",
     "reasoning": "dim cyan",
@@ -152,11 +154,12 @@ def verdict(rollout: Rollout) -> Text:
 
 def print_fields(console: Console, fields: dict[str, Any], *, full: bool) -> None:
     """What else the row says, a line each."""
-    for name, value in list(fields.items())[: None if full else MOST_FIELDS]:
+    others = [(name, value) for name, value in fields.items() if name not in IN_THE_HEAD]
+    for name, value in others[: None if full else MOST_FIELDS]:
         said = str(excerpt(" ".join(plain(field_text(value)).split()), None if full else FIELD_CHARS))
         line = Text("  ").append(one_line(name, FIELD_CHARS), "cyan").append("  ").append(said)
         console.print(line, soft_wrap=True)
-    hidden = 0 if full else len(fields) - MOST_FIELDS
+    hidden = 0 if full else len(others) - MOST_FIELDS
     if hidden > 0:
         console.print(Text(f"  … and {plural(hidden, 'more field')}; see them with --full", "dim"))
 

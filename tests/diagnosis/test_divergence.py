@@ -96,6 +96,15 @@ def test_changed_words_stand_between_the_words_both_have() -> None:
     ]
 
 
+def test_only_the_value_is_marked_in_the_arguments_of_a_call() -> None:
+    assert word_changes('{"flight": "SK2"}', '{"flight": "LH1"}') == [
+        Change(side="both", text='{"flight": "'),
+        Change(side="left", text="SK2"),
+        Change(side="right", text="LH1"),
+        Change(side="both", text='"} '),
+    ]
+
+
 def test_long_common_text_around_a_change_is_cut_to_a_few_words() -> None:
     same = "w " * (CONTEXT_WORDS + 8)
 

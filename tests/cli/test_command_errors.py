@@ -1,0 +1,181 @@
+"""What a user sees when something goes wrong: one sentence saying what to do, the right exit code, no traceback."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from blade_command import airline, blade, blade_process, diagnosed
+from rollout_rows import message, rollout, write_rows
+
+import blade.cli.pipeline as blade_pipeline
+from blade.cli.folders import RUNS
+
+
+def empty(folder: Path) -> list[str | Path]:
+    (folder / "empty.jsonl").touch()
+    return ["diagnose", folder / "empty.jsonl"]
+
+
+def folder_without_rollouts(folder: Path) -> list[str | Path]:
+    (folder / "inner").mkdir()
+    (folder / "inner" / "notes.txt").write_text("nothing")
+    return ["diagnose", folder / "inner"]
+
+
+def garbage(folder: Path) -> list[str | Path]:
+    (folder / "garbage.jsonl").write_bytes(bytes(range(256)) * 20)
+    return ["diagnose", folder / "garbage.jsonl"]
+
+
+def near_miss(folder: Path) -> list[str | Path]:
+    airline(folder)
+    return ["diagnose", folder / "airlines.jsonl"]
+
+
+def broken_list(folder: Path) -> list[str | Path]:
+    (folder / RUNS).write_text("{")
+    return ["show", folder, "0:0"]
+
+
+def airline_with(*words: str) -> Callable[[Path], list[str | Path]]:
+    return lambda folder: ["diagnose", airline(folder), *words]
+
+
+def missing_rollouts(folder: Path) -> list[str | Path]:
+    out = diagnosed(folder)
+    (folder / "airline.jsonl").unlink()
+    return ["show", out, "0:0"]
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        pytest.param(near_miss, 3, "did you mean", id="misspelt_file"),
+        pytest.param(lambda folder: ["diagnose", folder / "*.jsonl"], 3, "no file matches", id="empty_glob"),
+        pytest.param(empty, 3, "empty", id="empty_file"),
+        pytest.param(folder_without_rollouts, 3, "no rollout files (*.jsonl, *.json", id="folder_without_rollouts"),
+        pytest.param(garbage, 3, "garbage.jsonl", id="garbage"),
+        pytest.param(lambda _: ["diagnose", "-"], 3, "pipe rollouts into it", id="empty_standard_input"),
+        pytest.param(airline_with("--task-field", "levl"), 2, "level", id="unknown_task_field"),
+        pytest.param(airline_with("--slice", "levl"), 2, "level", id="unknown_slice"),
+        pytest.param(airline_with("--group-by", "levl"), 2, "level", id="unknown_group"),
+        pytest.param(airline_with("--cluster-field", "levl"), 2, "level", id="unknown_cluster"),
+        pytest.param(airline_with("--success", "reward is 1"), 2, "for example 'reward >= 1.0'", id="bad_rule"),
+        pytest.param(airline_with("--success", "levl == 1"), 2, "level", id="rule_about_an_unknown_field"),
+        pytest.param(airline_with("--format", "gymn"), 2, "expected one of gym", id="unknown_format"),
+        pytest.param(airline_with("--duplicates", "some"), 2, "'first', 'last', 'all', 'error'", id="bad_choice"),
+        pytest.param(airline_with("--jobs", "0"), 2, "'--jobs'", id="no_jobs"),
+        pytest.param(lambda _: ["diagnose"], 2, "INPUT", id="no_input"),
+        pytest.param(lambda _: ["diagnos"], 2, "Did you mean 'diagnose'?", id="unknown_command"),
+        pytest.param(lambda folder: ["show", folder, "0:0"], 3, "blade diagnose ROLLOUTS --out", id="not_a_diagnosis"),
+        pytest.param(lambda folder: ["report", folder / "none"], 3, "blade diagnose ROLLOUTS --out", id="no_folder"),
+        pytest.param(broken_list, 3, "run `blade diagnose` again", id="broken_list_of_runs"),
+        pytest.param(missing_rollouts, 3, "airline.jsonl: no such file", id="rollouts_gone"),
+    ],
+)
+def test_a_mistake_is_answered_with_one_sentence_and_its_exit_code(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: Callable[[Path], list[str | Path]], code: int, said: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    found = blade(*words(tmp_path))
+
+    assert (found.exit_code, found.stdout) == (code, "")
+    assert said in found.stderr
+    assert "Traceback" not in found.stderr
+
+
+def test_errors_of_the_engine_are_one_line(tmp_path: Path) -> None:
+    found = blade("diagnose", tmp_path / "none.jsonl", "--json")
+
+    assert found.stderr == f"blade: {tmp_path / 'none.jsonl'}: no such file or directory.\n"
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may read and write everything")
+def test_what_may_not_be_read_or_written_is_said(tmp_path: Path) -> None:
+    source = airline(tmp_path)
+    (tmp_path / "locked").mkdir(mode=0o500)
+    unwritable = blade("diagnose", source, "--out", tmp_path / "locked" / "out")
+    source.chmod(0o000)
+    unreadable = blade("diagnose", source, "--out", tmp_path / "out")
+
+    assert (unwritable.exit_code, unreadable.exit_code) == (3, 3)
+    assert "Permission denied" in unwritable.stderr and "Permission denied" in unreadable.stderr
+
+
+def test_a_file_where_the_folder_should_be_is_said(tmp_path: Path) -> None:
+    (tmp_path / "out").write_text("a file")
+
+    found = blade("diagnose", airline(tmp_path), "--out", tmp_path / "out")
+
+    assert found.exit_code == 3
+    assert found.stderr.startswith(f"blade: {tmp_path / 'out'}")
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "said"),
+    [
+        pytest.param(MemoryError(), 3, "blade: not enough memory; try --jobs 1, or one file at a time.\n", id="memory"),
+        pytest.param(OSError(28, "No space left on device"), 3, "No space left on device.\n", id="disk_full"),
+        pytest.param(OSError(30, "Read-only file system", "/out/x"), 3, "blade: /out/x: Read-only", id="read_only"),
+        pytest.param(KeyboardInterrupt(), 130, "blade: interrupted.\n", id="interrupt"),
+    ],
+)
+def test_what_the_machine_refuses_is_one_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: BaseException, code: int, said: str
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise error
+
+    monkeypatch.setattr(blade_pipeline, "analyze", refuse)
+
+    found = blade("diagnose", airline(tmp_path), "--out", tmp_path / "out")
+
+    assert found.exit_code == code
+    assert said in found.stderr and found.stderr.count("\n") == 1
+
+
+def test_a_programming_error_is_not_hidden(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise OSError  # as libraries do that derive their own errors from it
+
+    monkeypatch.setattr(blade_pipeline, "analyze", fail)
+
+    with pytest.raises(OSError):
+        blade("diagnose", airline(tmp_path), "--out", tmp_path / "out")
+
+
+def test_a_reader_that_has_had_enough_is_no_error(tmp_path: Path) -> None:
+    source = write_rows(tmp_path / "r.jsonl", [rollout(0, 0, 0.0, output=[message("x" * 400_000)])])
+    blade("diagnose", source, "--out", tmp_path / "out", "-q")
+    command = [sys.executable, "-m", "blade", "show", str(tmp_path / "out"), "0:0", "--full"]
+
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None and process.stderr is not None
+        process.stdout.read(10)
+        process.stdout.close()
+        said = process.stderr.read()
+
+    assert (process.returncode, said) == (0, b"")
+
+
+def test_an_interrupt_ends_with_one_line_and_130(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "blade", "diagnose", "-", "--out", str(tmp_path / "out")]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        while not (tmp_path / "out").exists():  # standard input is being read from here on
+            time.sleep(0.02)
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=30)
+
+    assert (process.returncode, said) == (130, b"blade: interrupted.\n")
+
+
+def test_the_exit_code_of_a_process_is_the_same(tmp_path: Path) -> None:
+    done = blade_process("diagnose", tmp_path / "none.jsonl")
+
+    assert (done.returncode, done.stdout) == (3, b"")

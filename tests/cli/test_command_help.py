@@ -1,0 +1,68 @@
+"""Every command explains itself, quickly."""
+
+import subprocess
+import sys
+import time
+
+import pytest
+from blade_command import blade, blade_process
+from typer.main import get_command
+
+from blade import __version__
+from blade.cli.main import app
+
+COMMANDS = sorted(get_command(app).commands)  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_help_an_example_and_its_exit_codes(command: str) -> None:
+    found = blade(command, "--help")
+
+    assert found.exit_code == 0
+    assert f"\n    blade {command}" in found.stdout
+    assert "Exit codes: 0 good, 1 problems found, 2 wrong usage, 3 input unreadable." in found.stdout
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_option_and_argument_has_help(command: str) -> None:
+    parameters = get_command(app).commands[command].params  # type: ignore[attr-defined]
+
+    assert [parameter.name for parameter in parameters if not parameter.help] == []
+
+
+def test_the_commands_are_listed_in_the_order_of_use() -> None:
+    found = blade("--help").stdout
+
+    listed = [line.split()[0] for line in found.partition("Commands:")[2].splitlines() if line.startswith("  ")]
+    assert listed[:6] == ["diagnose", "show", "diff", "label", "report", "demo"]
+
+
+def test_the_exit_codes_are_in_the_main_help() -> None:
+    assert "Exit codes: 0 good, 1 problems found, 2 wrong usage, 3 input unreadable." in blade("--help").stdout
+
+
+def test_no_command_at_all_shows_the_help() -> None:
+    assert "Commands:" in blade().output
+
+
+def test_the_version_is_printed() -> None:
+    assert blade_process("--version").stdout.decode() == f"blade {__version__}\n"
+
+
+def test_help_loads_neither_the_engine_nor_what_it_draws_with() -> None:
+    code = "import sys, blade.cli.main; print(*(m for m in {heavy} if m in sys.modules))"
+    heavy = ["numpy", "scipy", "jinja2", "zstandard", "rich", "blade.rollouts", "blade.report"]
+
+    done = subprocess.run([sys.executable, "-c", code.format(heavy=heavy)], capture_output=True, text=True, check=True)
+
+    assert done.stdout == "\n"
+
+
+def test_help_is_there_at_once() -> None:
+    def seconds() -> float:
+        start = time.perf_counter()
+        blade_process("--help")
+        return time.perf_counter() - start
+
+    # 0.07 to 0.14 s on an idle machine; the best of five leaves room for a busy one
+    assert min(seconds() for _ in range(5)) < 0.5

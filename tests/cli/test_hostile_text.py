@@ -1,0 +1,87 @@
+"""Nothing a rollout, a file name or an argument says can do anything to the terminal."""
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from blade_command import blade, blade_process
+from rollout_rows import call, message, result, rollout, write_rows
+
+ESCAPE = "\x1b[31mred\x1b]0;title\x07\x9b2J\x08\r\x7f"
+BIDI = "\u202egnp.exe\u2066x\u2069\u200b"
+MARKUP = "[bold red]alarm[/] [link=http://evil.example]here[/link] :skull:"
+HOSTILE = f"{ESCAPE}{BIDI}{MARKUP}"
+FIELDS = ("--task-field", "task_id", "--repeat-field", "_ng_rollout_index")
+UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+
+
+KEY = f"task {HOSTILE}"
+
+Words = list[str | Path]
+
+
+@pytest.fixture
+def out(tmp_path: Path) -> Path:
+    """The folder of a diagnosis in which everything is hostile."""
+    thoughtful = f"<think>{HOSTILE}</think>{HOSTILE}"
+    hostile = {"task_id": KEY, "level": HOSTILE, f"{BIDI}{MARKUP}": HOSTILE, "response": {"model": HOSTILE}}
+    rows = [
+        rollout(0, n, n, output=[message(f"{thoughtful} {n}"), call(HOSTILE, HOSTILE), result(HOSTILE)], **hostile)
+        for n in (0, 1)
+    ]
+    source = write_rows(tmp_path / "evil.jsonl", [*rows, f"{HOSTILE} is not JSON"])
+    found = blade("diagnose", source, "--out", tmp_path / "out", "-q", *FIELDS, "--slice", "level")
+    assert found.exit_code == 0, found.stderr
+    return tmp_path / "out"
+
+
+COMMANDS: dict[str, Callable[[Path], Words]] = {
+    "diagnose": lambda out: ["diagnose", out.parent / "evil.jsonl", "--out", out, *FIELDS],
+    "diagnose_groups": lambda out: ["diagnose", out.parent / "evil.jsonl", "--out", out / "g", "--group-by", "level"],
+    "show": lambda out: ["show", out, f"{KEY}:0"],
+    "diff": lambda out: ["diff", out, f"{KEY}:0", f"{KEY}:1"],
+    "label": lambda out: ["label", out, KEY, "--cause", "BI", "--cite", f"{KEY}:0", "--reason", HOSTILE],
+    "report": lambda out: ["report", out],
+    "unknown_rollout": lambda out: ["show", out, f"{HOSTILE}:0"],
+    "unknown_folder": lambda _: ["show", HOSTILE.replace("/", ""), "0:0"],
+}
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_no_command_lets_a_control_character_through(out: Path, name: str) -> None:
+    found = blade(*COMMANDS[name](out))
+
+    assert found.output
+    assert UNSAFE.findall(found.output) == []
+
+
+@pytest.mark.parametrize("name", ["show", "diff"])
+def test_markup_is_printed_as_it_stands(out: Path, name: str) -> None:
+    assert MARKUP in blade(*COMMANDS[name](out), env={"COLUMNS": "1000"}).stdout
+
+
+def test_json_keeps_every_character_and_sends_none_to_the_terminal(out: Path) -> None:
+    found = blade(*COMMANDS["show"](out), "--json", "--full")
+
+    assert UNSAFE.findall(found.stdout) == []
+    assert json.loads(found.stdout)["items"][-1]["text"] == HOSTILE
+
+
+def test_the_summary_with_colours_holds_only_our_own_sequences(out: Path) -> None:
+    done = blade_process(*COMMANDS["diagnose"](out), env={"FORCE_COLOR": "1", "TERM": "xterm-256color"})
+
+    said = re.sub("\x1b\\[[0-9;]*m", "", done.stdout.decode())
+    assert done.returncode == 0, done.stderr
+    assert UNSAFE.findall(said) == []
+    assert b"\x1b[" in done.stdout
+
+
+def test_commands_that_are_printed_quote_what_a_shell_would_act_on(tmp_path: Path) -> None:
+    rows = [{"task_id": "a; rm -rf ~ $(x)", "reward": 0, "output": "no"}]
+    source = write_rows(tmp_path / "r.jsonl", rows)
+
+    found = blade("diagnose", source, "--out", tmp_path / "out dir")
+
+    assert f"blade show '{tmp_path}/out dir' 'a; rm -rf ~ $(x):0'\n" in found.stdout

@@ -1,0 +1,112 @@
+"""`blade label` and `blade report`: a judgement with proof, and the report that takes it up."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from blade_command import blade, diagnosed, document
+
+WRONG_FLIGHT = ("1", "--cause", "BI", "--cite", "1:1#4", "--quote", '"SK2"', "--reason", "books the wrong flight")
+
+
+def last_label(out: Path) -> Any:
+    return json.loads((out / "labels.jsonl").read_text().splitlines()[-1])
+
+
+def cause_of(out: Path, task: str) -> Any:
+    causes = json.loads((out / "analysis.json").read_bytes())["causes"]
+    return next(cause for cause in causes if cause["task"] == task)
+
+
+def test_a_label_is_written_and_named(tmp_path: Path) -> None:
+    out = diagnosed(tmp_path)
+    found = blade("label", out, *WRONG_FLIGHT, "--author", "human:ada", "--confidence", "high")
+
+    assert (found.exit_code, found.stdout) == (0, "1: BI by human:ada\n")
+    assert found.stderr == f"Put it into the report with: blade report {out}\n"
+    assert last_label(out) == {
+        "task": "1",
+        "cause": "BI",
+        "confidence": "high",
+        "author": "human:ada",
+        "reason": "books the wrong flight",
+        "evidence": [{"citation": "1:1#4", "quote": '"SK2"'}],
+    }
+
+
+def test_the_author_is_the_user_by_default(tmp_path: Path) -> None:
+    found = blade("label", diagnosed(tmp_path), *WRONG_FLIGHT, "--json", env={"USER": "grace"})
+
+    assert document(found)["author"] == "human:grace"
+
+
+def test_quotes_belong_to_the_citations_of_the_same_rank(tmp_path: Path) -> None:
+    words = ("--cite", "2:0#2", "--quote", "no such city", "--cite", "2:1", "--reason", "r", "--cause", "KG+BI")
+
+    label = document(blade("label", diagnosed(tmp_path), "2", *words, "--json"))
+
+    assert label["evidence"] == [{"citation": "2:0#2", "quote": "no such city"}, {"citation": "2:1", "quote": None}]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        pytest.param(["1", "--cause", "XX", "--cite", "1:1", "--reason", "r"], "DA, IR, TI, BI, UK, KG", id="cause"),
+        pytest.param(["9", "--cause", "BI", "--cite", "1:1", "--reason", "r"], "no task '9'", id="task"),
+        pytest.param(["1", "--cause", "BI", "--cite", "1:9", "--reason", "r"], "it has 0, 1", id="rollout"),
+        pytest.param(["1", "--cause", "BI", "--cite", "1:1#99", "--reason", "r"], "7 items", id="item"),
+        pytest.param(
+            ["1", "--cause", "BI", "--cite", "1:1#4", "--quote", "LH1", "--reason", "r"], "not there", id="quote"
+        ),
+        pytest.param(
+            ["1", "--cause", "BI", "--cite", "1:1", "--quote", "a", "--quote", "b", "--reason", "r"],
+            "give every --quote its own --cite",
+            id="too_many_quotes",
+        ),
+        pytest.param(
+            ["1", "--cause", "BI", "--cite", "1:1", "--reason", "r", "--author", "ada"], "human:NAME", id="author"
+        ),
+        pytest.param(["1", "--cause", "BI", "--cite", "1:1", "--reason", " "], "reason", id="reason"),
+    ],
+)
+def test_a_label_whose_proof_does_not_hold_is_refused(tmp_path: Path, words: list[str], said: str) -> None:
+    out = diagnosed(tmp_path)
+    before = (out / "labels.jsonl").read_bytes()
+
+    found = blade("label", out, *words)
+
+    assert (found.exit_code, found.stdout) == (2, "")
+    assert said in found.stderr
+    assert (out / "labels.jsonl").read_bytes() == before
+
+
+def test_the_report_takes_up_the_label(tmp_path: Path) -> None:
+    out = diagnosed(tmp_path)
+    blade("label", out, *WRONG_FLIGHT)
+
+    found = blade("report", out)
+
+    assert found.exit_code == 0
+    assert "1 of 2 tasks by rule, not yet read" in found.stdout
+    assert cause_of(out, "1")["reason"] == "books the wrong flight"
+    assert "books the wrong flight" in (out / "report.md").read_text()
+
+
+def test_the_json_of_a_report_is_the_analysis_with_the_labels(tmp_path: Path) -> None:
+    out = diagnosed(tmp_path)
+    blade("label", out, *WRONG_FLIGHT)
+
+    analysis = document(blade("report", out, "--json"))
+
+    assert analysis == json.loads((out / "analysis.json").read_bytes())
+    assert [cause["author"].partition(":")[0] for cause in analysis["causes"]] == ["human", "rule"]
+
+
+def test_a_label_outlives_another_diagnosis(tmp_path: Path) -> None:
+    out = diagnosed(tmp_path)
+    blade("label", out, *WRONG_FLIGHT)
+
+    diagnosed(tmp_path)
+
+    assert cause_of(out, "1")["label"] == "BI"
