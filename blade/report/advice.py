@@ -5,17 +5,19 @@ Nothing is recommended on the strength of a draft: until somebody has read a tas
 
 import msgspec
 
-from blade.diagnosis.analysis import MAX_LISTED, Analysis, Finding
+from blade.diagnosis.analysis import Analysis, Finding, Intervention
 from blade.diagnosis.labels import CAUSES
-from blade.report.citations import cited, codes, reading_commands
+from blade.report.citations import codes, reading_commands
 from blade.report.dives import RULE, cause_words
+from blade.report.headline import gain_interval_words, gain_words, is_rate
 from blade.report.listing import Listing, first
-from blade.report.numbers import plural, signed_pp
-from blade.report.summary import is_rate
+from blade.report.numbers import percent, plural, signed_pp
 from blade.report.text import Markdown, md
 
 MOST_READING = 10
 MOST_CITED = 5
+MOST_EXAMPLES = 3
+MOST_WORK = 15
 MOST_TASKS = 10
 
 
@@ -47,11 +49,28 @@ class JudgedCause(msgspec.Struct, frozen=True, kw_only=True):
     """What pass@1 would gain if all of them always passed: an upper bound, not a forecast."""
 
 
+class Work(msgspec.Struct, frozen=True, kw_only=True):
+    """Something that could be done."""
+
+    intervention: Intervention
+    """What it is."""
+    gain: Markdown
+    """What it would gain if it worked perfectly."""
+    interval: Markdown
+    """The gain's interval."""
+    rests_on: str
+    """What the estimate was made from."""
+    examples: Markdown
+    """A few of the rollouts it is about."""
+
+
 class Advice(msgspec.Struct, frozen=True, kw_only=True):
     """Everything in the section."""
 
     repairs: list[Markdown]
     """What to mend before anybody blames the model."""
+    work: Listing[Work]
+    """What could be done, most headroom first."""
     causes: list[JudgedCause]
     """What readers found, most headroom first."""
     drafts: int
@@ -69,6 +88,7 @@ def advise(analysis: Analysis) -> Advice:
     ]
     return Advice(
         repairs=[*success_advice(analysis), *map(repair, analysis.health), *missing_tasks(analysis)],
+        work=possible_work(analysis),
         causes=judged_causes(analysis),
         drafts=sum(cause.author.startswith(RULE) for cause in analysis.causes),
         reading=Listing(shown=reading, rest=listing.rest),
@@ -79,8 +99,17 @@ def repair(finding: Finding) -> Markdown:
     """A finding as something to do."""
     kind = CAUSES[finding.cause]
     said = f"{capitalized(finding.hint)}: {md(finding.message)}" if finding.hint else md(finding.message)
-    where = f" ({cited(finding.citations, MOST_CITED, limit=MAX_LISTED)})" if finding.citations else ""
-    return Markdown(f"{said}{where}. *{kind.capitalize()}.*")
+    where = f" ({codes(first(finding.citations, MOST_CITED, total=finding.rows))})" if finding.citations else ""
+    return Markdown(f"{said}{where}. *{kind.capitalize()}.*{effect(finding)}")
+
+
+def effect(finding: Finding) -> str:
+    """What the finding's rows do to the headline; findings with an effect are always about successes."""
+    parts = [
+        f"{percent(finding.headline_without)} without these rollouts" if finding.headline_without is not None else "",
+        f"{percent(finding.headline_repaired)} had they passed" if finding.headline_repaired is not None else "",
+    ]
+    return f" The headline would be {', '.join(filter(None, parts))}." if any(parts) else ""
 
 
 def capitalized(text: str) -> Markdown:
@@ -103,6 +132,31 @@ def missing_tasks(analysis: Analysis) -> list[Markdown]:
         return []
     named = codes(first(missing, MOST_TASKS))
     return [Markdown(f"Run again {plural(len(missing), 'task')} without a known outcome: {named}.")]
+
+
+def possible_work(analysis: Analysis) -> Listing[Work]:
+    """Interventions as they are shown."""
+    listing = first(analysis.interventions, MOST_WORK)
+    return Listing(shown=[work_row(found, analysis) for found in listing.shown], rest=listing.rest)
+
+
+def work_row(found: Intervention, analysis: Analysis) -> Work:
+    rate = is_rate(analysis)
+    return Work(
+        intervention=found,
+        gain=gain_words(found.headroom, rate=rate),
+        interval=gain_interval_words(found.headroom, rate=rate),
+        rests_on=rests_on(found, analysis),
+        examples=codes(first(found.citations, MOST_EXAMPLES, total=found.rollouts), in_table=True),
+    )
+
+
+def rests_on(found: Intervention, analysis: Analysis) -> str:
+    """Whether an estimate was made from what was seen, or from labels, and whose."""
+    if found.target not in CAUSES:
+        return "what was seen"
+    authors = [cause.author for cause in analysis.causes if found.target in cause.label]
+    return "draft labels" if any(author.startswith(RULE) for author in authors) else "judged labels"
 
 
 def judged_causes(analysis: Analysis) -> list[JudgedCause]:

@@ -9,6 +9,7 @@ import msgspec
 
 from blade.diagnosis.analysis import MAX_LISTED, Analysis, Cause
 from blade.diagnosis.labels import CAUSES
+from blade.diagnosis.pairs import TaskContrast
 from blade.metrics import TaskResult
 from blade.report.citations import reading_commands, rollout_of, task_of
 from blade.report.listing import Listing, first
@@ -39,6 +40,8 @@ class Dive(msgspec.Struct, frozen=True, kw_only=True):
     """The cause in words."""
     signals: list[SignalCount]
     """What was seen in its rollouts."""
+    pair: TaskContrast | None
+    """Where its closest passing and failing rollouts part ways."""
     commands: list[str]
     """What to run to read them."""
 
@@ -82,6 +85,7 @@ def dive(result: TaskResult, cause: Cause | None, analysis: Analysis, signals: l
         is_draft=is_draft(cause),
         meaning=cause_words(cause.label) if cause else "",
         signals=signals,
+        pair=next((pair for pair in analysis.contrast.pairs if pair.task == result.task), None),
         commands=reading_commands(to_read(analysis, result.task, cause)),
     )
 

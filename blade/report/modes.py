@@ -2,12 +2,12 @@
 
 import msgspec
 
-from blade.diagnosis.analysis import MAX_LISTED, Analysis, Finding, Signal
+from blade.diagnosis.analysis import Analysis, Finding, Signal
 from blade.diagnosis.labels import CAUSES
-from blade.report.citations import cited
+from blade.report.citations import cited, codes
 from blade.report.dives import cause_words, is_draft
+from blade.report.headline import failing_rollouts
 from blade.report.listing import Listing, first
-from blade.report.summary import failing_rollouts
 from blade.report.text import Markdown
 
 MOST_CITED = 3
@@ -75,11 +75,8 @@ def failure_modes(analysis: Analysis) -> FailureModes:
 
 
 def finding_row(finding: Finding) -> FindingRow:
-    return FindingRow(
-        finding=finding,
-        kind=CAUSES[finding.cause],
-        examples=cited(finding.citations, MOST_CITED, limit=MAX_LISTED, in_table=True),
-    )
+    listing = first(finding.citations, MOST_CITED, total=finding.rows if finding.citations else 0)
+    return FindingRow(finding=finding, kind=CAUSES[finding.cause], examples=codes(listing, in_table=True))
 
 
 def cause_rows(analysis: Analysis) -> list[CauseRow]:

@@ -14,7 +14,7 @@ from blade._version import __version__
 from blade.diagnosis.analysis import Analysis
 from blade.diagnosis.analyze import AnalyzeOptions
 from blade.metrics import definitions
-from blade.report import advice, dives, inventory, modes, outcomes, results
+from blade.report import advice, contrasts, dives, inventory, modes, outcomes, results
 from blade.report.citations import FOLDER
 from blade.rollouts import ReadOptions
 from blade.rollouts.sources import is_sidecar
@@ -38,8 +38,10 @@ BOUNDS: Final = {
     "tasks of a bucket": outcomes.MOST_TASKS,
     "lost rollouts of a stage": outcomes.MOST_LOST,
     "examples of a signal": modes.MOST_CITED,
+    "traits": contrasts.MOST_TRAITS,
     "health findings": modes.MOST_FINDINGS,
     "deep dives of a bucket": dives.MOST_DIVES,
+    "interventions": advice.MOST_WORK,
     "tasks to read": advice.MOST_READING,
 }
 

@@ -39,6 +39,23 @@ def number_interval(ends: Interval | None, digits: int = 3) -> Markdown:
     return DASH if ends is None else Markdown(f"{number(ends[0], digits)} to {number(ends[1], digits)}")
 
 
+def signed_number(value: float | None, digits: int = 3) -> Markdown:
+    """A difference of plain numbers, `+0.032`."""
+    return UNKNOWN if value is None else Markdown(_signed(value, digits))
+
+
+def signed_number_interval(ends: Interval | None, digits: int = 3) -> Markdown:
+    """An interval of such differences."""
+    return DASH if ends is None else Markdown(f"{signed_number(ends[0], digits)} to {signed_number(ends[1], digits)}")
+
+
+def p_value(value: float | None) -> Markdown:
+    """A p-value; one too small to matter is `≤ 0.001`."""
+    if value is None:
+        return UNKNOWN
+    return Markdown("≤ 0.001" if value <= 0.001 else _fixed(value, 3))
+
+
 def points(value: float | None, digits: int = 1) -> Markdown:
     """A standard error of a share in percentage points, `8.1 pp`."""
     return DASH if value is None else Markdown(f"{_fixed(100.0 * value, digits)} pp")

@@ -5,9 +5,9 @@ import msgspec
 from blade.diagnosis.analysis import MAX_LISTED, Analysis, Stage
 from blade.metrics import Misplacement, TaskResult
 from blade.report.citations import cited, codes
+from blade.report.headline import is_rate
 from blade.report.listing import Listing, first
 from blade.report.numbers import DASH, share
-from blade.report.summary import is_rate
 from blade.report.text import Markdown
 
 MOST_TASKS = 50

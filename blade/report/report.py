@@ -13,14 +13,16 @@ import msgspec
 from blade.diagnosis.analysis import Analysis, Count
 from blade.report import numbers, text
 from blade.report.advice import Advice, advise
+from blade.report.contrasts import ContrastSection, contrast_section
 from blade.report.dives import Dives, dive_into
+from blade.report.headline import is_rate
 from blade.report.inventory import Inventory, take_inventory
 from blade.report.listing import Listing, first
 from blade.report.modes import FailureModes, failure_modes
 from blade.report.notes import Notes, make_notes
 from blade.report.outcomes import BucketSection, StageRow, bucket_section, stage_rows
 from blade.report.results import Results, collect_results
-from blade.report.summary import is_rate, summarize
+from blade.report.summary import summarize
 from blade.report.text import Markdown
 
 MOST_MODELS = 20
@@ -28,6 +30,7 @@ TEXT_FILTERS = (text.md, text.cell, text.code, text.code_cell)
 NUMBER_FILTERS = (
     *(numbers.percent, numbers.share, numbers.interval, numbers.number, numbers.number_interval, numbers.points),
     *(numbers.signed_pp, numbers.signed_pp_interval, numbers.count, numbers.plural, numbers.amount),
+    *(numbers.signed_number, numbers.signed_number_interval, numbers.p_value),
     *(numbers.signed_amount, numbers.signed_amount_interval, numbers.tokens, numbers.seconds, numbers.size),
 )
 
@@ -51,6 +54,8 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     """Task Outcome Buckets."""
     modes: FailureModes
     """Dominant Failure Modes."""
+    contrast: ContrastSection
+    """Dominant Failure Modes: what separates pass from fail, and what each mode costs."""
     sometimes: Dives
     """Sometimes-Pass Deep Dives."""
     never: Dives
@@ -80,6 +85,7 @@ def build_report(analysis: Analysis, *, command: str | None = None) -> Report:
         funnel=stage_rows(analysis),
         buckets=bucket_section(analysis),
         modes=failure_modes(analysis),
+        contrast=contrast_section(analysis),
         sometimes=dive_into(analysis, "sometimes"),
         never=dive_into(analysis, "never"),
         models=first([model for model in analysis.inputs.models if model.value is not None], MOST_MODELS),

@@ -4,9 +4,9 @@ import msgspec
 
 from blade.diagnosis.analysis import Analysis, SliceTable
 from blade.metrics import BucketCounts, Effort, Metric, Slice, VarianceSplit, Variant
+from blade.report.headline import interval_words, is_rate, value_words
 from blade.report.listing import Listing, first
 from blade.report.numbers import count, interval, number, percent, points, signed_pp, signed_pp_interval
-from blade.report.summary import interval_words, is_rate, value_words
 from blade.report.text import Markdown
 
 MOST_LEVELS = 30

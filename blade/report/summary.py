@@ -4,9 +4,11 @@ Signals are said to be *seen in* rollouts, never to be their cause; a cause is a
 """
 
 from blade.diagnosis.analysis import Analysis, Coverage, headline_of
-from blade.metrics import Buckets, Metric
+from blade.metrics import Buckets
+from blade.report.advice import rests_on
 from blade.report.citations import reading_commands
-from blade.report.numbers import count, interval, number, number_interval, percent, plural
+from blade.report.headline import failing_rollouts, gain_words, interval_words, is_rate, value_words
+from blade.report.numbers import count, plural
 from blade.report.text import Markdown, code, md
 
 TOP_SIGNALS = 3
@@ -20,24 +22,10 @@ def summarize(analysis: Analysis) -> list[Markdown]:
         *caveats(analysis),
         *signal_sentences(analysis),
         *cause_sentence(analysis),
+        *headroom_sentence(analysis),
         *reading_sentence(analysis),
         health_sentence(analysis),
     ]
-
-
-def is_rate(analysis: Analysis) -> bool:
-    """Whether the headline is a share of successes and not a mean reward."""
-    return analysis.headline == "pass_at_1"
-
-
-def value_words(metric: Metric, *, rate: bool) -> Markdown:
-    """A headline's value as its kind is written."""
-    return percent(metric.value) if rate else number(metric.value)
-
-
-def interval_words(metric: Metric, *, rate: bool) -> Markdown:
-    """A headline's interval as its kind is written."""
-    return interval(metric.ci95) if rate else number_interval(metric.ci95)
 
 
 def headline_sentence(analysis: Analysis) -> Markdown:
@@ -112,11 +100,6 @@ def gap_words(coverage: Coverage) -> list[str]:
     return [words for number_of, words in gaps if number_of]
 
 
-def failing_rollouts(analysis: Analysis) -> int:
-    """Rollouts there are that did not pass, unscored ones among them."""
-    return analysis.coverage.rollouts - sum(result.c for result in analysis.tasks)
-
-
 def signal_sentences(analysis: Analysis) -> list[Markdown]:
     """What was seen most."""
     top = [signal for signal in analysis.signals if signal.failed][:TOP_SIGNALS]
@@ -141,6 +124,15 @@ def cause_sentence(analysis: Analysis) -> list[Markdown]:
         return [Markdown(f"{tasks}. Every cause below is a draft by rule: **nobody has read these trajectories yet**.")]
     rest = f"; the other {count(total - read)} are drafts by rule that nobody has read" if total > read else ""
     return [Markdown(f"{tasks}; the causes of {count(read)} were judged by a reader{rest}.")]
+
+
+def headroom_sentence(analysis: Analysis) -> list[Markdown]:
+    """What would be worth most, if it worked perfectly."""
+    if not analysis.interventions:
+        return []
+    best = analysis.interventions[0]
+    gain, ground = gain_words(best.headroom, rate=is_rate(analysis)), rests_on(best, analysis)
+    return [Markdown(f"Most headroom: {md(best.what)} ({gain} if it worked perfectly; rests on {ground}).")]
 
 
 def reading_sentence(analysis: Analysis) -> list[Markdown]:

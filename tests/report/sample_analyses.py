@@ -13,6 +13,7 @@ from blade.diagnosis.analysis import (
     Coverage,
     Finding,
     Inputs,
+    Intervention,
     PublishedCheck,
     ReadingItem,
     Signal,
@@ -20,8 +21,10 @@ from blade.diagnosis.analysis import (
     SourceFile,
     Stage,
 )
+from blade.diagnosis.headroom import Headroom
 from blade.diagnosis.labels import Evidence
-from blade.metrics import Outcomes, Success, compare_effort, measure, slice_outcomes
+from blade.diagnosis.pairs import Contrast, TaskContrast, Trait
+from blade.metrics import Metric, Outcomes, Success, compare_effort, measure, slice_outcomes
 from blade.rollouts import BadLine, Duplicate, Identity, Source
 
 BINARY = Success(kind="binary", rule="reward >= 1.0", source="every reward is 0 or 1")
@@ -117,6 +120,9 @@ def binary_analysis() -> Analysis:
         causes=CAUSES,
         reading_list=READING,
         inputs=troubled_inputs(),
+        contrast=CONTRAST,
+        headroom=HEADROOM,
+        interventions=INTERVENTIONS,
     )
     coverage = msgspec.structs.replace(
         analysis.coverage, malformed=12, duplicates=1, failed=1, truncated=2, infrastructure=1
@@ -150,6 +156,80 @@ def troubled_inputs() -> Inputs:
     )
 
 
+def gain(value: float, ci95: tuple[float, float] | None = None) -> Metric:
+    return Metric(value=value, n=5, ci95=ci95, definition="mean over tasks of the gain")
+
+
+CONTRAST = Contrast(
+    tasks=2,
+    rollouts=7,
+    tested=14,
+    traits=[
+        Trait(
+            trait="says “let me check”",
+            favours="pass",
+            tasks=2,
+            passing=(4, 4),
+            failing=(0, 3),
+            odds_ratio=None,
+            ci95=None,
+            p_value=0.0004,
+            q_value=0.0056,
+            examples=["sort:1", "sort:0"],
+        ),
+        Trait(
+            trait="more output tokens than the task's median",
+            favours="fail",
+            tasks=2,
+            passing=(1, 4),
+            failing=(3, 3),
+            odds_ratio=6.25,
+            ci95=(1.5, 26.0),
+            p_value=0.0001,
+            q_value=0.0007,
+        ),
+    ],
+    pairs=[
+        TaskContrast(
+            task="sort",
+            passing="sort:0#4",
+            failing="sort:1#4",
+            common=3,
+            passing_does='calls run {"code": "sorted(x)"}',
+            failing_does="message: I will sort by hand.",
+        )
+    ],
+)
+HEADROOM = [
+    Headroom(mode="baseline", score=0.4167, gain=gain(0.0), tasks=0, rollouts=0),
+    Headroom(mode="truncated", score=0.4667, gain=gain(0.05, (-0.09, 0.19)), tasks=1, rollouts=4, unseen_tasks=1),
+    Headroom(mode="suspect_gold", score=0.4167, gain=gain(0.0), tasks=0, rollouts=1),
+    Headroom(mode="all modes", score=0.4667, gain=gain(0.05, (-0.09, 0.19)), tasks=1, rollouts=5),
+    Headroom(mode="oracle", score=0.6, gain=gain(0.1833, (-0.1, 0.47)), tasks=2, rollouts=0),
+]
+INTERVENTIONS = [
+    Intervention(
+        action="sft",
+        target="KG",
+        what="teach or provide what the model does not know",
+        cause="KG",
+        headroom=gain(0.4, (-0.28, 1.08)),
+        tasks=2,
+        rollouts=7,
+        citations=[f"prove:{i}" for i in range(4)],
+    ),
+    Intervention(
+        action="agent loop",
+        target="truncated",
+        what="raise the token or turn limit, or make the agent shorter",
+        cause="BI",
+        headroom=gain(0.05, (-0.09, 0.19)),
+        tasks=1,
+        rollouts=4,
+        unseen_tasks=1,
+        citations=["sort:1"],
+    ),
+]
 FUNNEL = [
     Stage(name="started", rollouts=19, tasks=5, definition="a row exists for the rollout"),
     Stage(name="produced output", rollouts=None, tasks=None, definition="an item follows the prompt"),
@@ -193,8 +273,10 @@ HEALTH = [
         cause="IR",
         message="timed out in 1 rollout that did not pass",
         rows=1,
+        tasks=1,
         citations=["parse:3"],
         hint="rerun these rollouts",
+        headline_without=0.4167,
     ),
 ]
 CAUSES = [
@@ -273,7 +355,8 @@ FOREIGN = frozenset(
     {
         *("run", "name", "format", "identity_sentence", "reward_field", "expected_from", "value", "file", "reason"),
         *("different", "not_recomputed", "copies", "notes", "rule", "source", "field", "level", "definition"),
-        *("title", "message", "hint", "author", "quote", "why", "code", "label"),
+        *("title", "message", "hint", "author", "quote", "why", "code", "label", "trait", "favours"),
+        *("passing_does", "failing_does", "what", "target"),
     }
 )
 
