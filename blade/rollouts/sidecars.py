@@ -13,7 +13,7 @@ import msgspec
 from blade.errors import BladeError
 from blade.rollouts.conform import BadRow, decode_any
 from blade.rollouts.formats import gym
-from blade.rollouts.lines import BOM, CHUNK, Chunk, line_records
+from blade.rollouts.lines import BOM, CHUNK
 from blade.rollouts.reader import FileScan, Reading, scan_file
 from blade.rollouts.sources import COMPRESSED, damage_errors, open_stream, stem
 
@@ -103,19 +103,17 @@ def read_published(path: Path) -> list[dict[str, Any]]:
         return []
     except damage_errors():
         return []
+    values = [decoded(data)]
+    if values == [None]:
+        values = [decoded(line) for line in data.split(b"\n")]
+    elif isinstance(values[0], list):
+        values = values[0]
+    return [value for value in values if isinstance(value, dict)]
+
+
+def decoded(data: bytes) -> Any:
+    """A JSON value; `None` for what is none."""
     try:
-        records = [decode_any(data)]
+        return decode_any(data)
     except BadRow:
-        return list(decoded(Chunk(data, len(data), 0)))
-    flat = records[0] if isinstance(records[0], list) else records
-    return [record for record in flat if isinstance(record, dict)]
-
-
-def decoded(chunk: Chunk) -> Iterator[dict[str, Any]]:
-    for record in line_records(chunk, line=1):
-        try:
-            value = decode_any(record.data)
-        except BadRow:
-            continue
-        if isinstance(value, dict):
-            yield value
+        return None
