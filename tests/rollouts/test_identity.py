@@ -26,14 +26,18 @@ def test_without_indices_a_task_id_names_tasks_and_occurrence_numbers_repeats(tm
 
 
 def test_without_any_id_equal_prompts_are_one_task(tmp_path: Path) -> None:
-    run = read_rows(tmp_path, [unindexed("2+2?", 1.0, n=0), unindexed("3+3?", 0.0, n=1), unindexed("2+2?", 0.0, n=2)])
-    assert run.identity.scheme == "input_hash"
-    assert (
-        run.identity.sentence == "tasks by a hash of the prompt (rows carry no task id), repeats by order of occurrence"
-    )
-    assert sorted(run.table.task.tolist()) == [*([0, 0, 1] if run.table.task.tolist()[1] == 0 else [0, 1, 1])]
-    again = read_rows(tmp_path / "again", [unindexed("3+3?", 0.5), unindexed("2+2?", 0.5)])
-    assert again.table.tasks == run.table.tasks
+    run = read_rows(tmp_path, [unindexed("2+2?", 0.0), unindexed("3+3?", 0.1), unindexed("2+2?", 0.2)])
+    hashed = "tasks by a hash of the prompt (rows carry no task id), repeats by order of occurrence"
+    assert (run.identity.scheme, run.identity.sentence) == ("input_hash", hashed)
+    rewards = dict(zip(keys(run), run.table.reward.tolist(), strict=True))
+    assert sorted(rewards.values()) == [0.0, 0.1, 0.2]
+    assert {key.partition(":")[2] for key, reward in rewards.items() if reward == 0.2} == {"1"}
+
+
+def test_a_prompt_has_the_same_hash_in_every_file(tmp_path: Path) -> None:
+    first = read_rows(tmp_path / "a", [unindexed("2+2?"), unindexed("3+3?")])
+    second = read_rows(tmp_path / "b", [unindexed("3+3?", 0.0, note="later"), unindexed("2+2?", 0.0)])
+    assert first.table.tasks == second.table.tasks
 
 
 def test_prompts_that_differ_in_layout_only_are_one_task(tmp_path: Path) -> None:

@@ -1,0 +1,185 @@
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rollout_rows import keys, message, read_files, read_rows, reasons, rollout, without, write_rows
+
+import blade
+from blade.errors import InputError, UsageError
+from blade.rollouts import Run
+
+
+def scores(run: Run) -> list[float | None]:
+    return [run.rollout(key).reward for key in keys(run)]
+
+
+@pytest.mark.parametrize(
+    ("reward", "expected"),
+    [
+        pytest.param(0.5, 0.5, id="number"),
+        pytest.param(1, 1.0, id="integer"),
+        pytest.param(True, 1.0, id="true"),
+        pytest.param(False, 0.0, id="false"),
+        pytest.param(None, None, id="null_is_unscored"),
+        pytest.param(-2.5, -2.5, id="negative"),
+    ],
+)
+def test_a_reward_is_a_number_a_flag_or_unknown(tmp_path: Path, reward: Any, expected: float | None) -> None:
+    run = read_rows(tmp_path, [rollout(0, 0, 1.0), rollout(1, 0, reward)])
+    assert (scores(run), run.bad) == ([1.0, expected], [])
+
+
+@pytest.mark.parametrize(
+    ("reward", "reason"),
+    [
+        pytest.param('"abc"', "reward is 'abc', expected a number", id="text"),
+        pytest.param('"nan"', "reward is 'nan', expected a number", id="nan_as_text"),
+        pytest.param('"1.0"', "reward is '1.0', expected a number", id="number_as_text"),
+        pytest.param("[1.0]", "reward is a list, expected a number", id="list"),
+        pytest.param('{"value": 1}', "reward is an object, expected a number", id="object"),
+        pytest.param("NaN", "contains NaN, which is not JSON; write null for an unknown number", id="nan"),
+        pytest.param("1e999", "is not JSON: Number out of range", id="beyond_any_number"),
+    ],
+)
+def test_any_other_reward_makes_a_bad_line_and_the_reading_goes_on(tmp_path: Path, reward: str, reason: str) -> None:
+    odd = json.dumps(rollout(1, 0, "REWARD")).replace('"REWARD"', reward)
+    run = read_rows(tmp_path, [rollout(0, 0), odd, rollout(2, 0)])
+    assert keys(run) == ["0:0", "2:0"]
+    [(line, said)] = reasons(run)
+    assert (line, said[: len(reason)]) == (2, reason)
+
+
+def test_a_missing_reward_is_unknown_and_no_failure(tmp_path: Path) -> None:
+    run = read_rows(tmp_path, [rollout(0, 0), without(rollout(1, 0), "reward")])
+    assert (scores(run), run.bad) == ([1.0, None], [])
+
+
+def test_a_task_known_only_from_a_bad_row_is_a_missing_task(tmp_path: Path) -> None:
+    run = read_rows(tmp_path, [rollout(0, 0), rollout(1, 0, "abc")])
+    assert (run.table.tasks, run.table.expected.tolist(), keys(run)) == (["0", "1"], [1, 1], ["0:0"])
+
+
+def test_a_file_of_bad_rows_says_what_is_wrong_with_the_first(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"run.jsonl: no usable rollouts in it; line 1: reward is 'good', expected a"):
+        read_rows(tmp_path, [rollout(0, 0, "good"), rollout(1, 0, "bad")])
+
+
+def test_lines_that_are_no_json_are_counted_where_they_stand(tmp_path: Path) -> None:
+    run = read_rows(tmp_path, [rollout(0, 0), "<PLACEHOLDER ROW>", "", '{"cut": [1, 2', rollout(1, 0), "[1]"])
+    assert keys(run) == ["0:0", "1:0"]
+    assert reasons(run) == [
+        (2, "placeholder text '<PLACEHOLDER ROW>', expected a JSON object"),
+        (4, "is truncated: the JSON ends before its object does"),
+        (6, "is a list, expected an object"),
+    ]
+
+
+def test_one_broken_file_does_not_hide_the_others(tmp_path: Path) -> None:
+    files: dict[str, Any] = {"a.jsonl": [rollout(0, 0)], "b.jsonl": ["<PLACEHOLDER ROW>"], "c.jsonl": [rollout(0, 0)]}
+    runs = read_files(tmp_path, files)
+    assert [run.name for run in runs] == ["a", "c"]
+    note = (
+        "skipped b.jsonl: no rollouts in it: its only line is bad; line 1 placeholder text '<PLACEHOLDER ROW>', "
+        "expected a JSON object."
+    )
+    assert [run.notes for run in runs] == [[note], [note]]
+
+
+def test_a_file_without_scores_does_not_hide_the_others(tmp_path: Path) -> None:
+    runs = read_files(tmp_path, {"a.jsonl": [rollout(0, 0)], "notes.jsonl": [{"text": "hello"}]})
+    assert [run.name for run in runs] == ["a"]
+    assert runs[0].notes == [
+        "skipped notes: no score found in these records; name it with --reward-field (fields there are: text)."
+    ]
+
+
+def test_expected_repeats_can_be_stated(tmp_path: Path) -> None:
+    run = read_rows(tmp_path, [rollout(0, 0), rollout(1, 0), rollout(1, 1)], expected_repeats=4)
+    assert (run.expected_from, run.table.expected.tolist()) == ("flag", [4, 4])
+
+
+def test_otherwise_the_largest_repeat_count_is_expected_of_every_task(tmp_path: Path) -> None:
+    run = read_rows(tmp_path, [rollout(0, 0), rollout(1, 0), rollout(1, 7)])
+    assert (run.expected_from, run.table.expected.tolist()) == ("largest repeat count seen", [2, 2])
+
+
+@pytest.mark.parametrize(
+    ("score", "expected"),
+    [
+        pytest.param([True, False], [1.0, 0.0], id="flags"),
+        pytest.param([1, 0], [1.0, 0.0], id="zero_and_one"),
+        pytest.param([0.25, 3.5], [0.25, 3.5], id="graded"),
+    ],
+)
+def test_any_records_are_read_by_named_fields(tmp_path: Path, score: list[Any], expected: list[float]) -> None:
+    rows = [
+        {"case": {"key": f"c{n}"}, "go": 3, "verdict": {"points": {"total": value}}, "said": {"text": f"reply {n}"}}
+        for n, value in enumerate(score)
+    ]
+    fields = {"task_field": "case.key", "repeat_field": "go", "reward_field": "verdict.points.total"}
+    run = read_rows(tmp_path, rows, output_field="said.text", **fields)
+    assert (keys(run), scores(run), run.files[0].format.name) == (["c0:3", "c1:3"], expected, "records")
+    assert [item.text for item in run.rollout("c1:3").items] == ["reply 1"]
+
+
+def test_a_text_where_the_score_should_be_is_a_bad_line(tmp_path: Path) -> None:
+    rows = [{"id": "a", "points": 1}, {"id": "b", "points": "good"}, {"id": "c", "points": 0}]
+    run = read_rows(tmp_path, rows, reward_field="points")
+    assert (keys(run), reasons(run)) == (["a:0", "c:0"], [(2, "points is 'good', expected a number")])
+
+
+@pytest.mark.parametrize("name", ["reward", "score", "correct", "is_correct", "passed", "success", "resolved", "acc"])
+def test_the_score_is_found_by_the_names_people_use(tmp_path: Path, name: str) -> None:
+    run = read_rows(tmp_path, [{"question_id": "q1", name: True, "other": 5}, {"question_id": "q2", name: False}])
+    assert (run.reward_field, keys(run), scores(run)) == (name, ["q1:0", "q2:0"], [1.0, 0.0])
+
+
+def test_a_score_most_rows_lack_gives_way_to_one_they_have(tmp_path: Path) -> None:
+    rows: list[dict[str, Any]] = [{"id": n, "correct": n % 2} for n in range(5)]
+    run = read_rows(tmp_path, [{"id": 9, "score": "n/a", "correct": 1}, *rows])
+    assert (run.reward_field, scores(run)) == ("correct", [0.0, 1.0, 0.0, 1.0, 0.0, 1.0])
+
+
+def test_records_without_a_score_are_refused_with_the_fields_there_are(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"no score found .* --reward-field \(fields there are: task_id, points\)"):
+        read_rows(tmp_path, [{"task_id": "a", "points": 3}])
+
+
+def test_a_reward_field_nobody_has_is_the_users_mistake(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="no row has a field 'pionts'; fields there are: points"):
+        read_rows(tmp_path, [{"task_id": "a", "points": 3}], reward_field="pionts")
+
+
+def test_records_in_one_array_are_read_like_lines(tmp_path: Path) -> None:
+    path = tmp_path / "all.json"
+    path.write_text(json.dumps([{"task_id": n, "trial": 0, "score": n} for n in (1, 0)], indent=1))
+    assert keys(blade.read(path)) == ["0:0", "1:0"]
+
+
+def test_the_trajectory_of_a_row_is_read_from_its_file_on_request(tmp_path: Path) -> None:
+    run = read_rows(tmp_path, [rollout(0, 0), rollout(1, 2, output=[message("über"), message("zwei")])])
+    found = run.rollout("1:2#1")
+    assert [(item.position, item.text, item.prompt) for item in found.items] == [
+        (0, "question 1", True),
+        (1, "über", False),
+        (2, "zwei", False),
+    ]
+    assert (found.source and found.source.line, found.fields) == (
+        2,
+        {"_ng_task_index": 1, "_ng_rollout_index": 2, "reward": 1.0},
+    )
+
+
+def test_a_file_that_vanished_since_is_told_plainly(tmp_path: Path) -> None:
+    run = read_rows(tmp_path, [rollout(0, 0)])
+    (tmp_path / "run.jsonl").unlink()
+    with pytest.raises(InputError, match=r"run.jsonl: cannot be read"):
+        run.rollout("0:0")
+
+
+def test_a_file_that_changed_since_is_told_plainly(tmp_path: Path) -> None:
+    run = read_rows(tmp_path, [rollout(0, 0)])
+    write_rows(tmp_path / "run.jsonl", ["x" * 2000])
+    with pytest.raises(InputError, match=r"run.jsonl:1: .*; the file has changed since it was read"):
+        run.rollout("0:0")
