@@ -19,6 +19,7 @@ MOST_CITED = 5
 MOST_EXAMPLES = 3
 MOST_WORK = 15
 MOST_TASKS = 10
+DRAFTS = "draft labels"
 
 
 class ToRead(msgspec.Struct, frozen=True, kw_only=True):
@@ -156,7 +157,7 @@ def rests_on(found: Intervention, analysis: Analysis) -> str:
     if found.target not in CAUSES:
         return "what was seen"
     authors = [cause.author for cause in analysis.causes if found.target in cause.label]
-    return "draft labels" if any(author.startswith(RULE) for author in authors) else "judged labels"
+    return DRAFTS if any(author.startswith(RULE) for author in authors) else "judged labels"
 
 
 def judged_causes(analysis: Analysis) -> list[JudgedCause]:

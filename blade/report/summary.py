@@ -5,7 +5,7 @@ Signals are said to be *seen in* rollouts, never to be their cause; a cause is a
 
 from blade.diagnosis.analysis import Analysis, Coverage, headline_of
 from blade.metrics import Buckets
-from blade.report.advice import rests_on
+from blade.report.advice import DRAFTS, rests_on
 from blade.report.citations import reading_commands
 from blade.report.headline import failing_rollouts, gain_words, interval_words, is_rate, value_words
 from blade.report.numbers import count, plural
@@ -127,12 +127,13 @@ def cause_sentence(analysis: Analysis) -> list[Markdown]:
 
 
 def headroom_sentence(analysis: Analysis) -> list[Markdown]:
-    """What would be worth most, if it worked perfectly."""
-    if not analysis.interventions:
-        return []
-    best = analysis.interventions[0]
-    gain, ground = gain_words(best.headroom, rate=is_rate(analysis)), rests_on(best, analysis)
-    return [Markdown(f"Most headroom: {md(best.what)} ({gain} if it worked perfectly; rests on {ground}).")]
+    """What would be worth most, if it worked perfectly; nothing that rests on drafts is put forward here."""
+    for best in analysis.interventions:
+        ground = rests_on(best, analysis)
+        if ground != DRAFTS:
+            gain = gain_words(best.headroom, rate=is_rate(analysis))
+            return [Markdown(f"Most headroom: {md(best.what)} ({gain} if it worked perfectly; rests on {ground}).")]
+    return []
 
 
 def reading_sentence(analysis: Analysis) -> list[Markdown]:

@@ -18,6 +18,7 @@ from blade.report.labelling import check_label, merge_labels
 from blade.report.notes import diagnose_command
 from blade.report.reading import render_reading_list
 from blade.report.report import build_report, render_report
+from blade.report.text import plain
 from blade.rollouts import ReadOptions, Run, read_runs
 from blade.rollouts.sources import find_inputs
 
@@ -127,8 +128,15 @@ def render_again(workspace: Workspace) -> Workspace:
 
 
 def canonical_json(value: msgspec.Struct) -> bytes:
-    """JSON with fields in the Struct's order, two spaces deep, ending in a newline."""
-    return msgspec.json.format(msgspec.json.encode(value), indent=2) + b"\n"
+    """JSON with fields in the Struct's order, two spaces deep, ending in a newline.
+
+    Raises:
+        InputError: a file has a name that JSON cannot hold.
+    """
+    try:
+        return msgspec.json.format(msgspec.json.encode(value), indent=2) + b"\n"
+    except UnicodeEncodeError as error:
+        raise InputError(f"{plain(error.object)}: this name is not UTF-8; rename the file.") from error
 
 
 def _render(folder: Path, analysis: Analysis, request: Request | None) -> Workspace:

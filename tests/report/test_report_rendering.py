@@ -9,9 +9,18 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
-from sample_analyses import Golden, binary_analysis, continuous_analysis, unscored_analysis, with_text
+from sample_analyses import (
+    BINARY,
+    Golden,
+    analysis_of,
+    binary_analysis,
+    continuous_analysis,
+    outcomes_of,
+    unscored_analysis,
+    with_text,
+)
 
-from blade.diagnosis.analysis import Analysis
+from blade.diagnosis.analysis import MAX_LISTED, Analysis
 from blade.report.report import build_report, finalize, render_report
 
 SECTIONS = [
@@ -114,6 +123,57 @@ def test_template_syntax_in_foreign_text_is_not_run() -> None:
 def test_a_number_without_a_filter_stops_the_template() -> None:
     with pytest.raises(TypeError, match="give it a filter"):
         finalize(0.1)
+
+
+def test_the_summary_puts_nothing_forward_that_rests_on_drafts() -> None:
+    # The intervention with most headroom rests on draft labels; the next one on what was seen.
+    summary = build_report(binary_analysis()).summary
+
+    assert [line for line in summary if line.startswith("Most headroom")] == [
+        "Most headroom: raise the token or turn limit, or make the agent shorter "
+        "(+5.0 pp if it worked perfectly; rests on what was seen)."
+    ]
+
+
+def test_with_one_rollout_per_task_nothing_is_said_to_pass_sometimes() -> None:
+    analysis = analysis_of(outcomes_of([[1], [0]], ["a", "b"]), BINARY)
+
+    assert build_report(analysis).summary[:3] == [
+        "**pass@1 is 50.0 %** (95 % interval 7.8 % to 92.2 %) over 2 tasks and 2 scored rollouts.",
+        "Of 2 tasks, 1 always passed, 0 sometimes and 1 never.",
+        "Every task has one scored rollout at most, so no task can be seen to pass *sometimes*.",
+    ]
+
+
+def test_signals_are_counted_in_failing_rollouts_where_those_are_known() -> None:
+    # `truncated` is in sort:1, which failed, and in sort:2, which passed.
+    (sort,) = [dive for dive in build_report(binary_analysis()).sometimes.tasks.shown if dive.result.task == "sort"]
+
+    assert [(seen.title, seen.rollouts) for seen in sort.signals] == [("ran out of tokens or turns", 1)]
+
+
+def test_signals_are_counted_in_all_rollouts_where_failing_ones_are_too_many_to_list() -> None:
+    analysis = binary_analysis()
+    cut = msgspec.structs.replace(analysis.funnel[-1], lost=[f"prove:{n}" for n in range(MAX_LISTED)])
+    dives = build_report(msgspec.structs.replace(analysis, funnel=[cut])).sometimes
+
+    (sort,) = [dive for dive in dives.tasks.shown if dive.result.task == "sort"]
+    assert (dives.only_failing, sort.signals[0].rollouts) == (False, 2)
+
+
+def test_headroom_of_judged_causes_is_the_share_of_the_score_their_tasks_lose() -> None:
+    # prove passes 0 of 4 and is one of 5 scored tasks: (1 - 0) / 5 = 20 pp.
+    (row,) = build_report(binary_analysis()).advice.causes
+
+    assert (row.label, row.count, row.tasks, row.headroom) == ("KG", 1, "`prove`", "+20.0 pp")
+
+
+def test_deep_dives_are_bounded_and_the_rest_counted() -> None:
+    analysis = analysis_of(outcomes_of([[0, 0]] * 23, [f"t{n}" for n in range(23)]), BINARY)
+    report = build_report(analysis)
+
+    assert (len(report.never.tasks.shown), report.never.tasks.rest) == (20, 3)
+    assert "… and 3 more tasks; `analysis.json` holds them all." in render_report(report)
 
 
 def test_what_was_cut_is_counted() -> None:

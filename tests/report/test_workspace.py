@@ -147,6 +147,15 @@ def test_json_is_canonical(tmp_path: Path) -> None:
     assert text.startswith(b'{\n  "schema_version": "1.0",\n  "inputs": {') and text.endswith(b"}\n")
 
 
+def test_a_file_name_that_json_cannot_hold_is_an_input_error(tmp_path: Path) -> None:
+    workspace = diagnose(tmp_path)
+    assert workspace.request is not None
+    request = msgspec.structs.replace(workspace.request, inputs=["math\udcff.jsonl"])
+
+    with pytest.raises(InputError, match=r"math.\.jsonl: this name is not UTF-8; rename the file"):
+        canonical_json(request)
+
+
 def test_a_folder_that_cannot_be_written_is_an_input_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
 
