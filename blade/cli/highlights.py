@@ -8,26 +8,19 @@ from rich.text import Text
 
 from blade.cli.terminal import command, indented
 from blade.diagnosis.analysis import Analysis, Signal, SliceTable
-from blade.metrics import Metric, Slice
-from blade.report.numbers import count, interval, number, number_interval, percent, plural
+from blade.metrics import Slice
+from blade.report.headline import gain_words, is_rate, value_words
+from blade.report.numbers import count, number, plural, points, share
 from blade.report.text import one_line
 from blade.report.workspace import READING_LIST, REPORT
 
 MOST_SIGNALS = 5
 MOST_SLICES = 4
+MOST_TRAITS = 3
+MOST_FIXES = 3
 MOST_TO_READ = 3
 FEWEST_TASKS = 3
 """Tasks a level needs before its difference from others is worth a line."""
-
-
-def value_of(metric: Metric, headline: str) -> str:
-    """A metric's value in the unit of the headline."""
-    return percent(metric.value) if headline == "pass_at_1" else number(metric.value)
-
-
-def interval_of(metric: Metric, headline: str) -> str:
-    """A metric's interval in the unit of the headline."""
-    return interval(metric.ci95) if headline == "pass_at_1" else number_interval(metric.ci95)
 
 
 def signal_lines(analysis: Analysis) -> list[RenderableType]:
@@ -39,8 +32,7 @@ def signal_lines(analysis: Analysis) -> list[RenderableType]:
     table = grid("", *(("failed", "passed") if has_verdicts else ("rollouts",)), "tasks", "for example")
     for signal in failing[:MOST_SIGNALS]:
         table.add_row(*signal_row(signal, has_verdicts=has_verdicts))
-    hidden = len(failing) - MOST_SIGNALS
-    return [table, *([indented(Text(f"… and {plural(hidden, 'more signal')} in {REPORT}"))] if hidden > 0 else [])]
+    return [table, *rest(len(failing) - MOST_SIGNALS, "signal")]
 
 
 def signal_row(signal: Signal, *, has_verdicts: bool) -> list[Text]:
@@ -58,7 +50,7 @@ def slice_lines(analysis: Analysis) -> list[RenderableType]:
         return []
     table = grid("field", "lowest", "highest", "apart", numbers=False)
     for cut in chosen:
-        table.add_row(*cut.row(analysis.headline))
+        table.add_row(*cut.row(rate=is_rate(analysis)))
     return [table]
 
 
@@ -87,22 +79,24 @@ class Cut(NamedTuple):
         low, high = self.lowest.headline.ci95, self.highest.headline.ci95
         return low is None or high is None or low[1] >= high[0]
 
-    def row(self, headline: str) -> list[Text]:
+    def row(self, *, rate: bool) -> list[Text]:
         """The field, its extremes, and how far apart they are."""
-        gap = f"{100 * self.apart:.1f} pp" if headline == "pass_at_1" else number(self.apart)
+        gap = points(self.apart) if rate else number(self.apart)
         text = Text(gap, "" if self.may_be_chance else "bold")
         if self.may_be_chance:
             text.append("  intervals overlap", "dim")
         return [
             Text(one_line(self.table.field, 40), "cyan"),
-            *(level(s, headline) for s in (self.lowest, self.highest)),
+            *(level(s, rate=rate) for s in (self.lowest, self.highest)),
             text,
         ]
 
 
-def level(part: Slice, headline: str) -> Text:
+def level(part: Slice, *, rate: bool) -> Text:
     """A level with its headline and the tasks behind it."""
-    return Text(f"{one_line(part.level, 24)} {value_of(part.headline, headline)}").append(f" of {part.tasks}", "dim")
+    return Text(f"{one_line(part.level, 24)} {value_words(part.headline, rate=rate)}").append(
+        f" of {part.tasks}", "dim"
+    )
 
 
 def distinct(cuts: list[Cut]) -> list[Cut]:
@@ -115,6 +109,37 @@ def distinct(cuts: list[Cut]) -> list[Cut]:
             out.append(cut)
         seen.add(parts)
     return out
+
+
+def contrast_lines(analysis: Analysis) -> list[RenderableType]:
+    """What goes with failing or passing in rollouts of the same task, with a pair to compare."""
+    traits = analysis.contrast.traits
+    if not traits:
+        return []
+    table = grid("", "failing", "passing", "compare")
+    for trait in traits[:MOST_TRAITS]:
+        pair = one_line(" ".join(trait.examples), 60)
+        cells = [one_line(trait.trait, 60), share(*trait.failing), share(*trait.passing)]
+        table.add_row(*map(Text, cells), Text(pair, "cyan"))
+    return [table, *rest(len(traits) - MOST_TRAITS, "trait")]
+
+
+def fix_lines(analysis: Analysis) -> list[RenderableType]:
+    """What could be done, by what it would be worth if it worked perfectly."""
+    if not analysis.interventions:
+        return []
+    table = grid("", "at most", "tasks", "for example")
+    for fix in analysis.interventions[:MOST_FIXES]:
+        gain = gain_words(fix.headroom, rate=is_rate(analysis))
+        cited = one_line([*fix.citations, ""][0], 60)
+        table.add_row(Text(one_line(fix.what, 80)), Text(gain, "bold"), Text(count(fix.tasks)), Text(cited, "cyan"))
+    return [table, *rest(len(analysis.interventions) - MOST_FIXES, "remedy", "remedies")]
+
+
+def rest(hidden: int, noun: str, many: str = "") -> list[RenderableType]:
+    """Where the others are, if there are any."""
+    said = f"… and {plural(hidden, f'more {noun}', f'more {many}' if many else '')} in {REPORT}"
+    return [indented(Text(said, "dim"))] if hidden > 0 else []
 
 
 def cause_lines(analysis: Analysis) -> list[RenderableType]:
@@ -139,7 +164,7 @@ def reading_lines(analysis: Analysis, folder: str) -> list[RenderableType]:
         lines.append(code_line(command("blade", verb, folder, *item.read[: 2 if verb == "diff" else 1])))
         lines.append(indented(Text(one_line(item.why, 200), "dim"), 4))
     if (hidden := len(analysis.reading_list) - MOST_TO_READ) > 0:
-        lines.append(indented(Text(f"… and {plural(hidden, 'more task')} in {READING_LIST}")))
+        lines.append(indented(Text(f"… and {plural(hidden, 'more task')} in {READING_LIST}", "dim")))
     return lines
 
 

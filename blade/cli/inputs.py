@@ -5,6 +5,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+import typer
+
 from blade.errors import InputError
 
 STDIN = "-"
@@ -19,6 +21,8 @@ def resolve_inputs(inputs: Sequence[str], out: Path) -> list[str]:
 
 def spool(out: Path) -> Path:
     """Copies standard input into the folder; a copy that fails leaves what was there before."""
+    if sys.stdin.isatty():
+        typer.echo("blade: reading standard input; end it with Ctrl-D", err=True)
     place, draft = out / SPOOL, out / f".{SPOOL}.tmp"
     try:
         out.mkdir(parents=True, exist_ok=True)

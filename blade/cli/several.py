@@ -8,11 +8,12 @@ from rich.text import Text
 
 from blade.cli.bars import LOOKS, bar
 from blade.cli.folders import RUNS
-from blade.cli.highlights import code_line, grid, interval_of, value_of
+from blade.cli.highlights import code_line, grid
 from blade.cli.pipeline import bucket_counts
 from blade.cli.summary import WORDS
 from blade.cli.terminal import command, put
 from blade.diagnosis.analysis import Analysis, headline_of
+from blade.report.headline import interval_words, is_rate, value_words
 from blade.report.numbers import count, plural
 from blade.report.text import one_line
 from blade.report.workspace import REPORT, Workspace
@@ -40,8 +41,8 @@ def run_row(analysis: Analysis) -> list[Text]:
     has_buckets = analysis.success.kind in ("binary", "rule")
     return [
         Text(one_line(analysis.inputs.run, 40), "cyan"),
-        Text(f"{WORDS[analysis.headline]} {value_of(metric, analysis.headline)}", "bold"),
-        Text(interval_of(metric, analysis.headline)),
+        Text(f"{WORDS[analysis.headline]} {value_words(metric, rate=is_rate(analysis))}", "bold"),
+        Text(interval_words(metric, rate=is_rate(analysis))),
         *(Text(count(size) if has_buckets else "") for size in sizes),
         Text(count(analysis.coverage.malformed), "yellow" if analysis.coverage.malformed else "dim"),
         bar(sizes, width=BAR_WIDTH) if has_buckets else Text("no success rule"),

@@ -9,10 +9,19 @@ from rich.console import Console, RenderableType
 from rich.text import Text
 
 from blade.cli.bars import bucket_bar
-from blade.cli.highlights import cause_lines, grid, interval_of, reading_lines, signal_lines, slice_lines, value_of
+from blade.cli.highlights import (
+    cause_lines,
+    contrast_lines,
+    fix_lines,
+    grid,
+    reading_lines,
+    signal_lines,
+    slice_lines,
+)
 from blade.cli.terminal import foreign, indented, put
 from blade.diagnosis.analysis import Analysis, Count, headline_of
 from blade.metrics import Variant
+from blade.report.headline import interval_words, is_rate, value_words
 from blade.report.numbers import count, percent, plural, signed_pp
 from blade.report.text import one_line
 from blade.report.workspace import ANALYSIS, LABELS, READING_LIST, REPORT, Workspace
@@ -39,7 +48,9 @@ def print_summary(console: Console, workspace: Workspace) -> None:
     print_section(console, "Mind", cautions(analysis))
     print_section(console, "Seen in rollouts", signal_lines(analysis))
     print_section(console, "Where it differs", slice_lines(analysis))
+    print_section(console, "What goes with failing, within a task", contrast_lines(analysis))
     print_section(console, "Causes so far", cause_lines(analysis))
+    print_section(console, "Worth fixing", fix_lines(analysis))
     print_section(console, "Read first", reading_lines(analysis, folder))
     print_section(console, f"Files in {one_line(folder)}", file_lines())
 
@@ -76,10 +87,10 @@ def names(counts: list[Count], most: int = 3) -> str:
 
 def headline_line(analysis: Analysis) -> Text:
     """The number that speaks for the run, with its interval."""
-    metric = headline_of(analysis)
-    text = Text(f"{WORDS[analysis.headline]}  ", "bold").append(value_of(metric, analysis.headline), "bold cyan")
+    metric, rate = headline_of(analysis), is_rate(analysis)
+    text = Text(f"{WORDS[analysis.headline]}  ", "bold").append(value_words(metric, rate=rate), "bold cyan")
     if metric.ci95 is not None:
-        text.append(f"   95 % interval {interval_of(metric, analysis.headline)}")
+        text.append(f"   95 % interval {interval_words(metric, rate=rate)}")
     return text.append(f"   over {plural(metric.n, 'task')}", "dim")
 
 
@@ -134,7 +145,7 @@ def other_counts(analysis: Analysis) -> str:
         return ""
     first, *others = analysis.sensitivity
     moved = [v for v in others if v.metric.value is not None and v.metric.value != first.metric.value]
-    values = {way_of_counting(v): value_of(v.metric, analysis.headline) for v in moved}
+    values = {way_of_counting(v): value_words(v.metric, rate=is_rate(analysis)) for v in moved}
     return ", ".join(f"{value} {way}" for way, value in values.items())
 
 
