@@ -9,6 +9,7 @@ from rich.text import Text
 from blade.cli.terminal import command, indented
 from blade.diagnosis.analysis import Analysis, Signal, SliceTable
 from blade.metrics import Slice
+from blade.report.advice import DRAFTS, rests_on
 from blade.report.headline import gain_words, is_rate, value_words
 from blade.report.numbers import count, number, plural, points, share
 from blade.report.text import one_line
@@ -125,15 +126,16 @@ def contrast_lines(analysis: Analysis) -> list[RenderableType]:
 
 
 def fix_lines(analysis: Analysis) -> list[RenderableType]:
-    """What could be done, by what it would be worth if it worked perfectly."""
-    if not analysis.interventions:
+    """What could be done, by what it would be worth if it worked perfectly; nothing that rests on unread drafts."""
+    fixes = [fix for fix in analysis.interventions if rests_on(fix, analysis) != DRAFTS and fix.headroom.value]
+    if not fixes:
         return []
     table = grid("", "at most", "tasks", "for example")
-    for fix in analysis.interventions[:MOST_FIXES]:
+    for fix in fixes[:MOST_FIXES]:
         gain = gain_words(fix.headroom, rate=is_rate(analysis))
         cited = one_line([*fix.citations, ""][0], 60)
         table.add_row(Text(one_line(fix.what, 80)), Text(gain, "bold"), Text(count(fix.tasks)), Text(cited, "cyan"))
-    return [table, *rest(len(analysis.interventions) - MOST_FIXES, "remedy", "remedies")]
+    return [table, *rest(len(fixes) - MOST_FIXES, "remedy", "remedies")]
 
 
 def rest(hidden: int, noun: str, many: str = "") -> list[RenderableType]:

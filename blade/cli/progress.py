@@ -40,10 +40,10 @@ class ReadingBar:
 
     def __call__(self, path: Path, done: int, total: int) -> None:
         now = time.monotonic()
-        if not self._wanted or now - self._started < PATIENCE or now - self._drawn < BETWEEN:
-            return
-        self._drawn = now
-        self._draw(path, done, total)
+        is_early = now - self._started < PATIENCE or (now - self._drawn < BETWEEN and done < total)
+        if self._wanted and not is_early:
+            self._drawn = now
+            self._draw(path, done, total)
 
     def _draw(self, path: Path, done: int, total: int) -> None:
         if self._task is None:
@@ -51,8 +51,10 @@ class ReadingBar:
             self._task = self._progress.add_task("", total=None)
         if path != self._path:
             self._path = path
-            self._progress.reset(self._task, description=f"reading {one_line(path.name, 40)}")
-        self._progress.update(self._task, completed=done, total=total)
+            self._progress.reset(self._task)
+        # Once all is read the bar stays until the analysis is done.
+        said = f"{'reading' if done < total else 'analysing'} {one_line(path.name, 40)}"
+        self._progress.update(self._task, completed=done, total=total, description=said)
         self._progress.refresh()
 
     def __exit__(

@@ -31,6 +31,14 @@ def test_a_terminal_sees_which_file_is_read_and_how_far(capsys: pytest.CaptureFi
 
 
 @pytest.mark.usefixtures("impatient")
+def test_a_terminal_sees_that_the_analysis_goes_on_when_all_is_read(capsys: pytest.CaptureFixture[str]) -> None:
+    with ReadingBar() as bar:
+        bar(FILE, 2, 2)
+
+    assert "analysing rollouts.jsonl" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("impatient")
 def test_no_thread_is_started_because_the_reader_forks() -> None:
     before = threading.active_count()
     with ReadingBar() as bar:
