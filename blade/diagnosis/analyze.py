@@ -14,7 +14,7 @@ from blade.diagnosis.found import with_effect
 from blade.diagnosis.funnel import build_funnel
 from blade.diagnosis.headroom import ablate
 from blade.diagnosis.health import check_health
-from blade.diagnosis.interventions import failure_modes, rank_interventions
+from blade.diagnosis.interventions import failure_modes, mode_interventions, rejudged
 from blade.diagnosis.inventory import describe_inputs
 from blade.diagnosis.labels import Label
 from blade.diagnosis.published import check_published
@@ -92,7 +92,7 @@ def diagnose(run: Run, options: AnalyzeOptions | None = None, *, others: Sequenc
         contrast=contrast_run(run, outcomes, costs),
         causes=causes,
         headroom=rows,
-        interventions=rank_interventions(table, outcomes, modes, rows, causes),
+        interventions=rejudged(mode_interventions(table, outcomes, modes, rows), measures.tasks, causes),
         reading_list=reading_list(causes, measures.tasks, table, outcomes),
     )
     return Diagnosed(run, outcomes, sightings, analysis)
@@ -206,4 +206,5 @@ def relabel(analysis: Analysis, labels: Mapping[str, Label]) -> Analysis:
     causes = [as_cause(labels[cause.task]) if cause.task in labels else cause for cause in analysis.causes]
     decided = {cause.task for cause in causes if not cause.author.startswith("rule:")}
     waiting = [item for item in analysis.reading_list if item.task not in decided]
-    return msgspec.structs.replace(analysis, causes=causes, reading_list=waiting)
+    worth = rejudged(analysis.interventions, analysis.tasks, causes)
+    return msgspec.structs.replace(analysis, causes=causes, reading_list=waiting, interventions=worth)

@@ -10,9 +10,10 @@ import numpy as np
 
 from blade.diagnosis.analysis import Action, Cause, Intervention
 from blade.diagnosis.found import Found
-from blade.diagnosis.headroom import Headroom, best_of_all, headroom, task_means
+from blade.diagnosis.headroom import Headroom, headroom
 from blade.diagnosis.signals import RULES, Sightings
-from blade.metrics import Outcomes
+from blade.metrics import Outcomes, TaskResult
+from blade.metrics.intervals import estimate_mean
 from blade.metrics.outcomes import total_by_task
 from blade.metrics.values import Floats, Ints
 from blade.rollouts.table import RolloutTable
@@ -69,14 +70,11 @@ def failure_modes(outcomes: Outcomes, sightings: Sightings, findings: list[Found
     return modes
 
 
-def rank_interventions(
-    table: RolloutTable, outcomes: Outcomes, modes: dict[str, Ints], rows: list[Headroom], causes: list[Cause]
+def mode_interventions(
+    table: RolloutTable, outcomes: Outcomes, modes: dict[str, Ints], rows: list[Headroom]
 ) -> list[Intervention]:
-    """Most headroom first; modes without any are left out."""
-    found = [intervene(table, outcomes, row, modes[row.mode]) for row in rows if row.mode in modes]
-    found += knowledge_interventions(table, outcomes, causes)
-    worth = [i for i in found if (i.headroom.value or 0.0) > 0 or i.unseen_tasks]
-    return sorted(worth, key=lambda i: (-(i.headroom.value or 0.0), -i.unseen_tasks, i.target))
+    """One remedy per failure mode."""
+    return [intervene(table, outcomes, row, modes[row.mode]) for row in rows if row.mode in modes]
 
 
 def intervene(table: RolloutTable, outcomes: Outcomes, row: Headroom, rows: Ints) -> Intervention:
@@ -104,34 +102,42 @@ def repaired(outcomes: Outcomes, rows: Ints) -> Floats:
     return total_by_task(outcomes.task, scores, tasks=len(outcomes.tasks)).mean
 
 
-def knowledge_interventions(table: RolloutTable, outcomes: Outcomes, causes: list[Cause]) -> list[Intervention]:
-    """What reliability is worth on tasks that pass sometimes, and knowledge on those that never do."""
-    out: list[Intervention] = []
-    best = best_of_all(outcomes)
-    for code, action, what, ceiling in (
-        ("UK", "rl", "make the model do every time what it does sometimes", best),
-        ("KG", "sft", "teach or provide what the model does not know", np.ones(len(outcomes.tasks))),
-    ):
-        tasks = {cause.task for cause in causes if code in cause.label}
-        if tasks:
-            out.append(knowledge(table, outcomes, tasks, code, action, what, ceiling))  # type: ignore[arg-type]
-    return [intervention for intervention in out if (intervention.headroom.value or 0.0) > 0]
+KNOWLEDGE: dict[str, Remedy] = {
+    "UK": Remedy("rl", "make the model do every time what it does sometimes"),
+    "KG": Remedy("sft", "teach or provide what the model does not know"),
+}
+GAIN = "mean over tasks of (1 − success rate) on the tasks with this label, 0 on all others"
 
 
-def knowledge(
-    table: RolloutTable, outcomes: Outcomes, tasks: set[str], code: str, action: Action, what: str, ceiling: Floats
-) -> Intervention:
-    mine = np.asarray([task in tasks for task in outcomes.tasks])
-    now = task_means(outcomes, ~np.isnan(outcomes.scores))
-    failing = np.flatnonzero(mine[outcomes.task] & (outcomes.success == 0.0))
-    row = headroom(code, outcomes, np.where(mine, ceiling, now), rollouts=len(failing))
+def knowledge_interventions(results: list[TaskResult], causes: list[Cause]) -> list[Intervention]:
+    """What it would be worth to pass always the tasks that labels call unreliable or unknown."""
+    return [knowledge(code, results, causes) for code in KNOWLEDGE if any(code in cause.label for cause in causes)]
+
+
+def knowledge(code: str, results: list[TaskResult], causes: list[Cause]) -> Intervention:
+    mine = {cause.task: cause for cause in causes if code in cause.label}
+    scored = [result for result in results if result.rate is not None]
+    gains = np.array([1.0 - (result.rate or 0.0) if result.task in mine else 0.0 for result in scored])
+    cited = [evidence.citation for cause in mine.values() for evidence in cause.evidence[:1]]
     return Intervention(
-        action=action,
+        action=KNOWLEDGE[code].action,
         target=code,
-        what=what,
+        what=KNOWLEDGE[code].what,
         cause=code,
-        headroom=row.gain,
-        tasks=row.tasks,
-        rollouts=len(failing),
-        citations=[table.citation(r) for r in failing[:MOST_CITED].tolist()],
+        headroom=estimate_mean(gains, definition=GAIN),
+        tasks=int((gains > 0).sum()),
+        rollouts=sum(result.n - result.c for result in scored if result.task in mine),
+        citations=cited[:MOST_CITED],
     )
+
+
+def ranked(interventions: list[Intervention]) -> list[Intervention]:
+    """Most headroom first; those without any are left out."""
+    worth = [i for i in interventions if (i.headroom.value or 0.0) > 0 or i.unseen_tasks]
+    return sorted(worth, key=lambda i: (-(i.headroom.value or 0.0), -i.unseen_tasks, i.target))
+
+
+def rejudged(interventions: list[Intervention], results: list[TaskResult], causes: list[Cause]) -> list[Intervention]:
+    """The same list after labels have changed."""
+    modes = [intervention for intervention in interventions if intervention.target not in KNOWLEDGE]
+    return ranked([*modes, *knowledge_interventions(results, causes)])
