@@ -8,12 +8,15 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from blade.rollouts.outcome import equals
+from blade.rollouts.columns import level_text
 from blade.rollouts.patterns import MARKS
 from blade.rollouts.table import RolloutTable
 
 Mask = npt.NDArray[np.bool_]
 Places = npt.NDArray[np.int64]
+
+LAST_ITEMS = 3
+"""A tool's last answer, a thought about it and a closing message."""
 
 
 class Seen(NamedTuple):
@@ -57,21 +60,39 @@ def is_false(table: RolloutTable, *fields: str) -> Mask:
     return mask
 
 
+NOTHING = frozenset(
+    {"", "none", "null", "nil", "n/a", "nan", "false", "0", "no", "ok", "correct", "success", "no error"}
+)
+"""What verifiers write into an error field when there was no error."""
+
+
 def says(table: RolloutTable, *fields: str) -> Mask:
-    """Rows where any of the fields holds a text that means something."""
+    """Rows where any of the fields holds something that means something."""
     mask = np.zeros(len(table), dtype=bool)
     for field in fields:
-        column = table.rows.columns.get(field)
-        if column is not None and column.kind in ("text", "mixed"):
-            mask |= column.known() & ~equals(column, "", "none", "None", "null", "ok", "correct")
+        coded = table.rows.column(field).coded()
+        meant = [level_text(level).strip().lower() not in NOTHING for level in coded.levels]
+        mask |= np.asarray([*meant, False], dtype=np.bool_)[coded.values]
     return mask
 
 
 def marked(table: RolloutTable, *codes: str) -> Seen:
     """Rows where a tool, the environment or a short message says so, at the first such item."""
+    return any_of(marks_of(table, *codes))
+
+
+def marked_at_the_end(table: RolloutTable, *codes: str) -> Seen:
+    """Rows that said so among their last items: what was said earlier, the rollout got over."""
+    said = marks_of(table, *codes)
+    late = said.items > table.rows.fact("final_at")[said.rows] - LAST_ITEMS
+    return any_of(Seen(said.rows[late], said.items[late]))
+
+
+def marks_of(table: RolloutTable, *codes: str) -> Seen:
+    """Every item that says so; a row may occur several times."""
     marks = table.rows.marks
     wanted = np.isin(marks[:, 1], [MARKS.index(code) for code in codes])
-    return any_of(Seen(marks[wanted, 0].astype(np.int64), marks[wanted, 2].astype(np.int64)))
+    return Seen(marks[wanted, 0].astype(np.int64), marks[wanted, 2].astype(np.int64))
 
 
 def lists(table: RolloutTable, field: str, word: str) -> Mask:

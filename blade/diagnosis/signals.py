@@ -12,13 +12,26 @@ import numpy as np
 import numpy.typing as npt
 
 from blade.diagnosis.analysis import Signal, SignalKind
-from blade.diagnosis.observations import Mask, Seen, any_of, is_false, is_true, lists, marked, rows_of, says
+from blade.diagnosis.observations import (
+    Mask,
+    Seen,
+    any_of,
+    is_false,
+    is_true,
+    lists,
+    marked,
+    marked_at_the_end,
+    marks_of,
+    rows_of,
+    says,
+)
 from blade.metrics import Outcomes
 from blade.rollouts.features import KINDS
 from blade.rollouts.outcome import equals
 from blade.rollouts.table import FAILED, TRUNCATED, RolloutTable
 
 MESSAGE = KINDS.index("message")
+CALL = KINDS.index("tool_call")
 
 LOOP = 3
 """Identical calls that make a loop: a second try is common sense, a third is not."""
@@ -39,6 +52,10 @@ VERIFIER_ERRORS = (
 )
 
 
+EXTRACTS = ("extracted_answer", "parsed_option", "extracted_judgement", "extracted_grade")
+"""Fields that hold what was taken out of an answer; a run of several benchmarks has several."""
+
+
 class Rule(NamedTuple):
     """One signal and how it is found."""
 
@@ -55,7 +72,7 @@ def failed(table: RolloutTable) -> Seen:
 
 
 def provider_error(table: RolloutTable) -> Seen:
-    said = marked(table, "rate_limit", "server_error", "connection_error")
+    said = marks_of(table, "rate_limit", "server_error", "connection_error")
     last = said.items == table.rows.fact("final_at")[said.rows]
     alone = table.rows.fact("final_kind")[said.rows] == MESSAGE
     message = Seen(said.rows[last & alone], said.items[last & alone])
@@ -68,7 +85,7 @@ def timeout(table: RolloutTable) -> Seen:
 
 def sandbox_fault(table: RolloutTable) -> Seen:
     flags = is_true(table, "memory_limit_exceeded_error")
-    return any_of(rows_of(flags), marked(table, "sandbox_fault", "out_of_memory"))
+    return any_of(rows_of(flags), marked_at_the_end(table, "sandbox_fault", "out_of_memory"))
 
 
 def verifier_exception(table: RolloutTable) -> Seen:
@@ -107,8 +124,10 @@ def output_items(table: RolloutTable) -> npt.NDArray[np.int32]:
 
 def empty_output(table: RolloutTable) -> Seen:
     """Nothing at all, or a last message without a word; a tool call is an output too."""
-    silent = (table.rows.fact("answer_bytes") == 0) & (table.rows.fact("tool_calls") == 0) & has_trajectory(table)
-    if len(table) and silent.mean() > NORMAL:
+    ended = table.status != FAILED
+    nothing = (table.rows.fact("answer_bytes") == 0) & (table.rows.fact("tool_calls") == 0)
+    silent = nothing & has_trajectory(table) & ended
+    if ended.any() and silent[ended].mean() > NORMAL:
         silent[:] = False  # this run does not store what its rollouts said
     return rows_of(silent | is_true(table, "empty_response"), table.rows.fact("final_at"))
 
@@ -124,10 +143,10 @@ def unparsable_answer(table: RolloutTable) -> Seen:
 
 def no_extract(table: RolloutTable) -> Mask:
     """Rows that end with an answer from which, unlike in other rows of the run, nothing could be extracted."""
-    mask = np.zeros(len(table), dtype=bool)
-    for field in ("extracted_answer", "parsed_option", "extracted_judgement", "extracted_grade"):
-        if field in table.rows.columns:
-            mask |= ~table.rows.columns[field].known() & ~np.isnan(table.reward)
+    fields = [table.rows.columns[field] for field in EXTRACTS if field in table.rows.columns]
+    if not fields:
+        return np.zeros(len(table), dtype=bool)
+    mask = ~np.any([column.known() for column in fields], axis=0) & ~np.isnan(table.reward) & (table.status != FAILED)
     said = (table.rows.fact("answer_bytes") > 0) & (table.rows.fact("refused") == 0) & (table.status != TRUNCATED)
     return np.asarray(mask & said & ~any_long(table))
 
@@ -164,8 +183,10 @@ def no_tool_call(table: RolloutTable) -> Seen:
 def stopped_early(table: RolloutTable) -> Seen:
     """The last item is not an answer, although most rollouts of the run end with one; or the runner says so."""
     final = table.rows.fact("final_kind")
-    produced = output_items(table) > 0
-    unanswered = produced & (final != MESSAGE)
+    produced = (output_items(table) > 0) & (table.status != FAILED)
+    answers = [MESSAGE] if (table.rows.fact("tool_results") > 0).any() else [MESSAGE, CALL]
+    # Where tools never answer, the call is what the verifier looks at.
+    unanswered = produced & ~np.isin(final, answers)
     usual = bool(produced.any()) and float(unanswered[produced].mean()) > NORMAL
     mask = is_false(table, "finished_naturally")
     return rows_of(mask if usual else mask | unanswered, table.rows.fact("final_at"))
