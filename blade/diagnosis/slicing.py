@@ -5,23 +5,28 @@ simply repeat who passed. Fields the user names are taken as they are.
 """
 
 import numpy as np
+import numpy.typing as npt
 
 from blade.diagnosis.analysis import SliceTable
 from blade.errors import UsageError
 from blade.metrics import Outcomes
 from blade.metrics.slices import slice_outcomes
 from blade.rollouts.columns import Column, level_text
-from blade.rollouts.identity import require_field
+from blade.rollouts.identity import HALF, require_field
 from blade.rollouts.table import RolloutTable
+
+Codes = npt.NDArray[np.int32] | npt.NDArray[np.int64]
 
 MOST_LEVELS = 12
 MOST_SLICES = 6
 KNOWN = 0.9
 WELL_KNOWN = (
     "difficulty", "level", "category", "subject", "topic", "domain", "kind", "type", "problem_type", "task_type",
-    "question_type", "subset", "split", "language", "target_language", "prompt_type", "label", "family",
+    "question_type", "subset", "split", "language", "target_language", "prompt_type", "label", "family", "n_needles",
 )  # fmt: skip
 FOREIGN = ("response.", "responses_create_params.", "agent_ref.", "_ng_", "skills_ref.", "instance_config.", "config.")
+VERDICT_ENDINGS = ("reward", "score", "correct", "passed", "success", "error", "verdict", "match", "accuracy", "errors")
+VERDICT_BEGINNINGS = ("is_", "extracted_", "parsed_", "judge_", "reward_", "score_")
 NOT_TASKS = frozenset({"reward", "first_tool", "input_hash", "model", "agent", "seed", "repeat", "trial"})
 
 
@@ -30,7 +35,7 @@ def cut(table: RolloutTable, outcomes: Outcomes, asked: tuple[str, ...]) -> list
     for field in asked:
         require_field(table.rows, field)
     found = [field for field in find_fields(table, outcomes) if field not in asked]
-    return [cut_by(field, table, outcomes, asked=True) for field in asked] + [
+    return [cut_by(field, table, outcomes, asked=True) for field in dict.fromkeys(asked)] + [
         cut_by(field, table, outcomes, asked=False) for field in found
     ]
 
@@ -49,8 +54,12 @@ def cut_by(field: str, table: RolloutTable, outcomes: Outcomes, *, asked: bool) 
 
 def find_fields(table: RolloutTable, outcomes: Outcomes) -> list[str]:
     """Fields with few values that belong to tasks; those with well-known names first."""
-    candidates = [f for f, column in table.rows.columns.items() if may_cut(f, column, table, outcomes)]
-    return sorted(candidates, key=lambda f: (rank(f), f))[:MOST_SLICES]
+    repeated = np.bincount(table.task, minlength=1)
+    # Without repeats nothing tells a task's attribute from an outcome but its name.
+    by_name = (repeated > 1).sum() < HALF * (repeated > 0).sum()
+    fields = [field for field in table.rows.columns if is_well_known(field) or not by_name]
+    candidates = [field for field in fields if may_cut(field, table.rows.columns[field], table, outcomes)]
+    return sorted(candidates, key=lambda field: (rank(field), field))[:MOST_SLICES]
 
 
 def rank(field: str) -> int:
@@ -58,18 +67,30 @@ def rank(field: str) -> int:
     return WELL_KNOWN.index(name) if name in WELL_KNOWN else len(WELL_KNOWN)
 
 
+def is_well_known(field: str) -> bool:
+    return rank(field) < len(WELL_KNOWN)
+
+
 def may_cut(field: str, column: Column, table: RolloutTable, outcomes: Outcomes) -> bool:
     if field.startswith(FOREIGN) or field in NOT_TASKS or column.known().mean() < KNOWN:
+        return False
+    if not is_well_known(field) and (column.kind == "flag" or not is_scored_apart(field)):
         return False
     if column.kind == "list" or (column.kind == "number" and not whole_numbers(column)):
         return False
     coded = column.coded()
-    used = np.unique(coded.values[coded.values >= 0])
+    used = len(np.unique(coded.values[coded.values >= 0]))
     tasks = len(np.unique(table.task))
-    most = MOST_LEVELS if rank(field) < len(WELL_KNOWN) else min(MOST_LEVELS, tasks // 4)
-    if not 2 <= len(used) <= most or not is_constant_within_tasks(coded, table):
+    most = MOST_LEVELS if is_well_known(field) else min(MOST_LEVELS, tasks // 4)
+    if not 2 <= used <= most or not goes_with(table.task, coded.values):
         return False
     return not repeats_outcome(coded, outcomes)
+
+
+def is_scored_apart(field: str) -> bool:
+    """Whether a name does not sound like a verdict or a measurement of the rollout."""
+    name = field.rpartition(".")[2].lower()
+    return not name.endswith(VERDICT_ENDINGS) and not name.startswith(VERDICT_BEGINNINGS)
 
 
 def whole_numbers(column: Column) -> bool:
@@ -77,14 +98,14 @@ def whole_numbers(column: Column) -> bool:
     return bool((values == np.floor(values)).all())
 
 
-def is_constant_within_tasks(coded: Column, table: RolloutTable) -> bool:
-    pairs = np.unique(np.stack([table.task, coded.values]), axis=1)
-    return len(pairs[0]) == len(np.unique(pairs[0]))
+def goes_with(first: Codes, second: Codes) -> bool:
+    """Whether rows with the same first code have the same second one."""
+    pairs = np.unique(first.astype(np.int64) * (int(second.max(initial=0)) + 2) + second)
+    return len(pairs) == len(np.unique(first))
 
 
 def repeats_outcome(coded: Column, outcomes: Outcomes) -> bool:
     """Whether every value goes with one outcome only, as a verifier's own verdict would."""
     known = ~np.isnan(outcomes.scores)
-    pairs = np.unique(np.stack([coded.values[known].astype(np.float64), outcomes.scores[known]]), axis=1)
-    both = len(np.unique(outcomes.scores[known])) > 1
-    return both and len(pairs[0]) == len(np.unique(pairs[0]))
+    _, scores = np.unique(outcomes.scores[known], return_inverse=True)
+    return bool(scores.max(initial=0) > 0) and goes_with(coded.values[known], scores)
