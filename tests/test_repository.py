@@ -154,6 +154,22 @@ def test_the_wheel_shows_its_help_without_development_packages(wheel: Path) -> N
     assert "diagnose" in done.stdout
 
 
+def test_the_wheel_gives_its_demo_without_development_packages(wheel: Path, tmp_path: Path) -> None:
+    argv = ["blade", "demo", "--out", str(tmp_path / "demo")]
+    done = run_as_user(wheel, "from blade.cli.main import main; main()", argv=argv)
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert (tmp_path / "demo" / "report.md").stat().st_size > 0
+
+
+def test_every_module_of_the_wheel_can_be_imported_without_development_packages(wheel: Path) -> None:
+    modules = [path.relative_to(wheel).with_suffix("") for path in sorted(wheel.glob("blade/**/*.py"))]
+    names = [".".join(module.parts) for module in modules if module.name not in {"__init__", "__main__"}]
+    done = run_as_user(wheel, "import importlib\nfor name in sys.argv: importlib.import_module(name)", argv=names)
+
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_code_run_from_the_wheel_sees_the_wheel_and_its_dependencies_only(wheel: Path) -> None:
     code = "import blade, msgspec; print(blade.__file__); import pytest"
     done = run_as_user(wheel, code, argv=["blade"])
