@@ -1,0 +1,82 @@
+"""The difference between two runs over the same tasks, and how sure it is.
+
+Tasks, or clusters of them, are the sampling unit. The interval is Student's t on the tasks' differences. Where fewer
+than two units differ, the differences say nothing about how units vary, so a pair of opposite changes is imagined
+beside them (for one repeat these are Bonett and Price's 2012 limits). `tests/bench/compare.py` measures how often it
+covers: 94.3–96.9 % between runs that are alike and 93.4–96.5 % under three kinds of change, more where fewer than five
+tasks differ, because no 5 % test exists there. A few tasks of 30 that jump from never to always are too skewed for it:
+91 % in the worst cell. Imagining the pair always, skewness corrections (Johnson 1978, Hall 1992) and Beta limits were
+tried and leave more cells outside 93–97 %.
+"""
+
+from typing import Final, NamedTuple
+
+import numpy as np
+from scipy import special
+
+from blade.comparison.comparison import Delta
+from blade.comparison.signflip import TOLERANCE, sign_flip, unit_sums
+from blade.metrics.intervals import spread_of_mean
+from blade.metrics.values import Floats, Ints
+
+TWO_SIDED: Final = 0.975
+POWER: Final = 0.8
+FEWEST_DIFFERING: Final = 2
+
+
+class Spread(NamedTuple):
+    """How far a mean difference may be off."""
+
+    center: float
+    """Middle of the interval."""
+    se: float
+    """Standard error, the imagined pair included."""
+    freedom: float
+    """Degrees of freedom."""
+
+    @property
+    def ci95(self) -> tuple[float, float]:
+        reach = float(special.stdtrit(self.freedom, TWO_SIDED)) * self.se
+        return self.center - reach, self.center + reach
+
+    @property
+    def mde(self) -> float:
+        """Smallest difference seen with 80 % power at two-sided 5 %."""
+        return float(special.stdtrit(self.freedom, TWO_SIDED) + special.stdtrit(self.freedom, POWER)) * self.se
+
+
+def spread_of(differences: Floats, *, cluster: Ints | None, step: float) -> Spread | None:
+    """The spread of the mean difference; `None` when one unit was seen.
+
+    Args:
+        step: the smallest difference a task could have shown, for when none differs.
+    """
+    plain = spread_of_mean(differences, cluster)
+    if np.isnan(plain.se):
+        return None
+    sums = unit_sums(differences, cluster)
+    units = len(sums)
+    moved = sums[np.abs(sums) > TOLERANCE] * units / len(differences)
+    mean = float(differences.mean())
+    if len(moved) >= FEWEST_DIFFERING:
+        return Spread(mean, plain.se, plain.units - 1.0)
+    imagined = float(moved[0]) if len(moved) else step
+    squares = plain.se**2 * units * (units - 1) + 2.0 * imagined**2
+    return Spread(mean * units / (units + 2), float(np.sqrt(squares / ((units + 1) * (units + 2)))), plain.units - 1.0)
+
+
+def estimate_delta(
+    differences: Floats, *, cluster: Ints | None, step: float, rng: np.random.Generator | None = None
+) -> Delta:
+    """The mean difference with its error, interval and p."""
+    spread = spread_of(differences, cluster=cluster, step=step)
+    plain = spread_of_mean(differences, cluster).se
+    test = sign_flip(differences, cluster=cluster, rng=rng)
+    return Delta(
+        value=float(differences.mean()),
+        tasks=len(differences),
+        se=None if np.isnan(plain) else plain,
+        ci95=None if spread is None else spread.ci95,
+        p_value=test.p_value,
+        p_method=test.method,
+    )

@@ -1,0 +1,82 @@
+"""The verdict, in one word and in one sentence, and what a reader must know before believing it."""
+
+from typing import Final
+
+from blade.comparison.comparison import Delta, Side, SliceChange, Verdict
+
+LEVEL: Final = 0.05
+FEWEST_UNITS: Final = 6
+"""With fewer tasks or clusters, even if all agree, no sign-flip test gets below 5 %: 2 / 2^5 = 0.0625."""
+
+
+def decide(delta: Delta, p_value: float | None = None) -> Verdict:
+    """Improved or regressed when p (the adjusted one, if given) is below 0.05 and the interval excludes 0."""
+    p = delta.p_value if p_value is None else p_value
+    if p >= LEVEL or delta.ci95 is None or delta.ci95[0] <= 0.0 <= delta.ci95[1]:
+        return "tied"
+    return "improved" if delta.value > 0 else "regressed"
+
+
+def say_verdict(
+    verdict: Verdict, delta: Delta, *, mde: float | None, is_rate: bool, p_holm: float | None = None
+) -> str:
+    """The verdict in words."""
+    p = say_p(delta.p_value) if p_holm is None else f"{say_p(p_holm)} after Holm"
+    over = f"{delta.tasks:,} paired {'task' if delta.tasks == 1 else 'tasks'}"
+    evidence = f"{signed(delta.value, is_rate)}{ends(delta, is_rate)}, {p}, over {over}"
+    if verdict != "tied":
+        return f"{verdict}: {evidence}"
+    if mde is None:
+        return f"tied: {evidence}; one task or cluster alone cannot tell runs apart"
+    return f"tied: {evidence}; a difference of less than {amount(mde, is_rate)} would probably not have been seen"
+
+
+def ends(delta: Delta, is_rate: bool) -> str:
+    if delta.ci95 is None:
+        return ""
+    return f" (95 % interval {signed(delta.ci95[0], is_rate)} to {signed(delta.ci95[1], is_rate)})"
+
+
+def signed(value: float, is_rate: bool) -> str:
+    """A difference as it is printed: in percentage points for rates."""
+    shown = f"{100.0 * value:+.1f}" if is_rate else f"{value:+.3f}"
+    # A difference that rounds to nothing has no sign.
+    shown = shown.replace("-", "+") if not any(digit in shown for digit in "123456789") else shown
+    return f"{shown} pp" if is_rate else shown
+
+
+def amount(value: float, is_rate: bool) -> str:
+    return signed(abs(value), is_rate).removeprefix("+")
+
+
+def say_p(p: float) -> str:
+    """A p-value with the digits that matter."""
+    return "p < 0.0001" if p < 0.0001 else f"p = {p:.4f}" if p < 0.001 else f"p = {p:.3f}"
+
+
+def pairing_warnings(base: Side, candidate: Side, *, units: int) -> list[str]:
+    """What the pairing leaves out, and whether enough is left."""
+    found: list[str] = []
+    if units < FEWEST_UNITS:
+        found.append(f"{units} paired tasks or clusters are too few to tell runs apart at 5 %, whatever they show")
+    for side in (base, candidate):
+        value = side.headline.value
+        if side.not_in_other or side.only_scored_here:
+            left = side.not_in_other + side.only_scored_here
+            said = f"{side.run}: {left:,} of its tasks {'has' if left == 1 else 'have'} no counterpart"
+            shift = (
+                ""
+                if value is None
+                else f"; its headline is {value:.4f} over all and {side.paired:.4f} over paired tasks"
+            )
+            found.append(said + shift)
+    return found
+
+
+def slice_warnings(slices: list[SliceChange]) -> list[str]:
+    """Cuts that tell another story than the headline."""
+    return [
+        f"by {cut.field} the headline moved against its parts (Simpson's paradox): the runs' mixes of tasks differ"
+        for cut in slices
+        if cut.simpson
+    ]
