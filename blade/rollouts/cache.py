@@ -88,8 +88,8 @@ def save(path: Path, entry: Entry) -> None:
     """Writes an entry whole or not at all; a cache that cannot be written is no reason to fail."""
     import zstandard
 
-    data = zstandard.ZstdCompressor(level=1).compress(msgspec.msgpack.encode(entry, enc_hook=to_stored))
-    with contextlib.suppress(OSError):
+    with contextlib.suppress(OSError, OverflowError):
+        data = zstandard.ZstdCompressor(level=1).compress(msgspec.msgpack.encode(entry, enc_hook=to_stored))
         path.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile(dir=path.parent, suffix=".tmp", delete=False) as file:
             file.write(data)

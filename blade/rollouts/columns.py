@@ -4,6 +4,7 @@ A column is numbers (`nan` is unknown), flags (numbers that were true/false), or
 (-1 is unknown). Texts longer than `MAX_TEXT` are left in the file: a table must not grow with what models write.
 """
 
+import math
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal
 
@@ -13,9 +14,11 @@ import numpy.typing as npt
 
 MAX_TEXT = 200
 MAX_LIST = 32
-FLUSH = 4096  # rows turned into arrays at a time
+FLUSH = 1024  # rows turned into arrays at a time
+HUGE = 10**300
 EXACT = 2.0**53  # integers beyond it are not exact as floats, so they are kept as levels
 
+Level = str | int | float | bool | tuple[str, ...]
 Kind = Literal["number", "flag", "text", "list", "mixed"]
 NUMERIC: frozenset[type] = frozenset({int, float, bool, type(None)})
 FLAG: frozenset[type] = frozenset({bool, type(None)})
@@ -30,7 +33,7 @@ class Column(msgspec.Struct, frozen=True, kw_only=True):
     """What `values` means."""
     values: npt.NDArray[Any]
     """float64 for numbers and flags; int32 codes into `levels` otherwise."""
-    levels: list[Any] = []
+    levels: list[Level] = []
     """Distinct values of a coded column, in order of first appearance; a list value is a tuple of texts."""
 
     def at(self, row: int) -> Any:
@@ -45,15 +48,15 @@ class Column(msgspec.Struct, frozen=True, kw_only=True):
     def known(self) -> npt.NDArray[np.bool_]:
         """Which rows have a value."""
         if self.kind in ("number", "flag"):
-            return ~np.isnan(self.values)
+            return np.asarray(~np.isnan(self.values))
         return np.asarray(self.values >= 0)
 
     def numbers(self) -> npt.NDArray[np.float64]:
         """Values as floats; whatever is not a number is nan."""
         if self.kind in ("number", "flag"):
             return np.asarray(self.values, dtype=np.float64)
-        table = [float(level) if is_number(level) else np.nan for level in self.levels]
-        return np.asarray([*table, np.nan], dtype=np.float64)[self.values]
+        table = np.array([*map(as_number, self.levels), np.nan], dtype=np.float64)
+        return np.asarray(table[self.values])
 
     def coded(self) -> "Column":
         """The same values as codes and levels, whatever the kind was."""
@@ -64,7 +67,7 @@ class Column(msgspec.Struct, frozen=True, kw_only=True):
         codes = np.full(len(self.values), -1, dtype=np.int32)
         codes[known] = inverse
         flag = self.kind == "flag"
-        levels = [bool(u) if flag else plain_number(float(u)) for u in uniques]
+        levels: list[Level] = [bool(u) if flag else plain_number(float(u)) for u in uniques]
         return Column(kind="mixed", values=codes, levels=levels)
 
     def take(self, rows: npt.NDArray[Any]) -> "Column":
@@ -72,71 +75,71 @@ class Column(msgspec.Struct, frozen=True, kw_only=True):
         return Column(kind=self.kind, values=self.values[rows], levels=self.levels)
 
 
+class Codes(dict[Any, int]):
+    """Code of every level seen so far; asking for a new level gives it the next code."""
+
+    def __init__(self) -> None:
+        super().__init__({None: -1})
+        self.levels: list[Any] = []
+
+    def __missing__(self, level: Any) -> int:
+        if isinstance(level, str) and len(level) > MAX_TEXT:
+            return -1
+        code = self[level] = len(self.levels)
+        # A text is its own key; other levels come with their type, since True == 1 == 1.0.
+        self.levels.append(level if isinstance(level, str) else level[1])
+        return code
+
+
 class ColumnBuilder:
     """Collects one field chunk by chunk. All coded chunks share one list of levels."""
 
     def __init__(self) -> None:
+        self.length = 0
         self._parts: list[Column] = []
-        self._codes: dict[Any, int] = {}
-        self._levels: list[Any] = []
+        self._codes = Codes()
         self._pending: list[Any] = []
+        self._kind: Kind | None = None
 
-    def add(self, values: list[Any]) -> None:
-        """Appends the values of the next rows; `None` is unknown."""
+    def add(self, values: Sequence[Any], kind: Kind | None = None) -> None:
+        """Appends the values of the next rows; `None` is unknown. `kind` spares looking at each value's type."""
+        if kind != self._kind and self._pending:
+            self._flush()
+        self._kind = kind
+        self.length += len(values)
         self._pending.extend(values)
         if len(self._pending) >= FLUSH:
             self._flush()
 
+    def pad(self, length: int) -> None:
+        """Makes the column as long as `length` with rows whose value is unknown."""
+        if self.length < length:
+            self.add([None] * (length - self.length), self._kind)
+
     def _flush(self) -> None:
         values, self._pending = self._pending, []
-        kinds = set(map(type, values))
-        part = number_part(values, flag=bool in kinds and kinds <= FLAG) if kinds <= NUMERIC else None
+        kind = self._kind or kind_of(values)
+        part = number_part(values, kind) if kind in ("number", "flag") else None
         if part is None:
-            kind: Kind = "text" if kinds <= TEXT else "list" if kinds <= LIST else "mixed"
-            codes = self._text_codes(values) if kind == "text" else self._any_codes(values)
-            part = Column(kind=kind, values=np.asarray(codes, dtype=np.int32))
+            keys = values if kind == "text" else [as_key(value) for value in values]
+            codes = self._coded(keys)
+            part = Column(kind=kind if kind not in ("number", "flag") else "mixed", values=codes)
         self._parts.append(part)
 
-    def _text_codes(self, values: list[Any]) -> list[int]:
-        codes, levels = self._codes, self._levels
-        out: list[int] = []
-        for value in values:
-            if value is None or len(value) > MAX_TEXT:
-                out.append(-1)
-                continue
-            code = codes.get(value)
-            if code is None:
-                code = codes[value] = len(levels)
-                levels.append(value)
-            out.append(code)
-        return out
-
-    def _any_codes(self, values: list[Any]) -> list[int]:
-        return [-1 if level is None else self._code(level) for level in map(as_level, values)]
-
-    def _code(self, level: Any) -> int:
-        # A text is its own key, as in _text_codes; others carry their type, since True == 1 == 1.0.
-        key = level if isinstance(level, str) else (type(level), level)
-        code = self._codes.setdefault(key, len(self._levels))
-        if code == len(self._levels):
-            self._levels.append(level)
-        return code
-
-    def _recoded(self, part: Column) -> npt.NDArray[np.int32]:
-        if part.kind not in ("number", "flag"):
-            return part.values
-        coded = part.coded()
-        table = [self._code(level) for level in coded.levels]
-        return np.asarray([*table, -1], dtype=np.int32)[coded.values]
+    def _coded(self, keys: list[Any]) -> npt.NDArray[np.int32]:
+        if keys.count(keys[0]) == len(keys):
+            return np.full(len(keys), self._codes[keys[0]], dtype=np.int32)
+        return np.fromiter(map(self._codes.__getitem__, keys), dtype=np.int32, count=len(keys))
 
     def finish(self) -> Column:
         """The whole column; a field that changes its type half-way becomes `mixed`."""
         self._flush()
         kind = common_kind(self._parts)
         if kind in ("number", "flag"):
-            return Column(kind=kind, values=join([part.values for part in self._parts], np.float64))
-        values = join([self._recoded(part) for part in self._parts], np.int32)
-        return Column(kind=kind, values=values, levels=self._levels)
+            return Column(kind=kind, values=join([numeric(part) for part in self._parts], np.float64))
+        parts = [recode(p.coded(), self._codes) if p.kind in ("number", "flag") else p.values for p in self._parts]
+        values = join(parts, np.int32)
+        return Column(kind=kind, values=values, levels=self._codes.levels)
 
 
 def common_kind(parts: Sequence[Column]) -> Kind:
@@ -152,25 +155,35 @@ def join(arrays: Sequence[npt.NDArray[Any]], dtype: type) -> npt.NDArray[Any]:
     return np.concatenate(arrays).astype(dtype, copy=False) if arrays else np.empty(0, dtype=dtype)
 
 
-def number_part(values: list[Any], *, flag: bool) -> Column | None:
+def kind_of(values: Sequence[Any]) -> Kind:
+    """The kind that holds all the values."""
+    kinds = set(map(type, values))
+    if kinds <= NUMERIC:
+        return "flag" if bool in kinds and kinds <= FLAG else "number"
+    return "text" if kinds <= TEXT else "list" if kinds <= LIST else "mixed"
+
+
+def number_part(values: list[Any], kind: Kind) -> Column | None:
     """Values as a numeric column, or `None` when a float could not hold them exactly."""
     try:
         array = np.array(values, dtype=np.float64)
     except OverflowError:
         return None
     with np.errstate(invalid="ignore"):
-        if len(array) and not flag and bool((np.abs(array) >= EXACT).any()):
+        if kind == "number" and bool((np.abs(array) >= EXACT).any()):
             return None
-    return Column(kind="flag" if flag else "number", values=array)
+    return Column(kind=kind, values=array)
 
 
-def as_level(value: Any) -> Any:
-    """A scalar as it is, a list as a tuple of texts; `None` for what a table should not hold."""
-    if isinstance(value, str):
-        return value if len(value) <= MAX_TEXT else None
-    if isinstance(value, list):
-        return tuple(level_text(v)[:MAX_TEXT] for v in value[:MAX_LIST] if v is not None)
-    return value
+def as_key(value: Any) -> Any:
+    """What `Codes` takes: a text as it is, anything else with its type; a list becomes a tuple of texts."""
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, float):
+        value = plain_number(value)
+    elif isinstance(value, list):
+        value = tuple(level_text(v)[:MAX_TEXT] for v in value[:MAX_LIST] if v is not None)
+    return type(value), value
 
 
 def level_text(value: Any) -> str:
@@ -189,11 +202,11 @@ def plain_number(value: float) -> int | float:
     return int(value) if value.is_integer() and abs(value) < EXACT else value
 
 
-def is_number(value: Any) -> bool:
-    """Whether a level can stand in a sum: a number or a flag that a float can hold."""
-    if not isinstance(value, int | float):
-        return False
-    return isinstance(value, float) or abs(value) < 10**300
+def as_number(level: Level) -> float:
+    """A level as it stands in a sum; nan when it is not a number that a float can hold."""
+    if not isinstance(level, int | float) or abs(level) >= HUGE:
+        return math.nan
+    return float(level)
 
 
 def concat(parts: Sequence[Column]) -> Column:
@@ -201,10 +214,9 @@ def concat(parts: Sequence[Column]) -> Column:
     kind = common_kind(parts)
     if kind in ("number", "flag"):
         return Column(kind=kind, values=join([numeric(part) for part in parts], np.float64))
-    levels: list[Any] = []
-    codes: dict[Any, int] = {}
-    values = join([recode(part.coded(), codes, levels) for part in parts], np.int32)
-    return Column(kind=kind, values=values, levels=levels)
+    codes = Codes()
+    values = join([recode(part.coded(), codes) for part in parts], np.int32)
+    return Column(kind=kind, values=values, levels=codes.levels)
 
 
 def numeric(part: Column) -> npt.NDArray[np.float64]:
@@ -212,16 +224,10 @@ def numeric(part: Column) -> npt.NDArray[np.float64]:
     return part.values if part.kind in ("number", "flag") else np.full(len(part.values), np.nan)
 
 
-def recode(part: Column, codes: dict[Any, int], levels: list[Any]) -> npt.NDArray[np.int32]:
-    """Codes of `part` translated into the shared `levels`, which grow as needed."""
-    table: list[int] = []
-    for level in part.levels:
-        key = (type(level), level)
-        if key not in codes:
-            codes[key] = len(levels)
-            levels.append(level)
-        table.append(codes[key])
-    return np.asarray([*table, -1], dtype=np.int32)[part.values]
+def recode(part: Column, codes: Codes) -> npt.NDArray[np.int32]:
+    """Codes of `part` translated into the shared `codes`, which grow as needed."""
+    table = [codes[as_key(level)] for level in part.levels]
+    return np.asarray(np.array([*table, -1], dtype=np.int32)[part.values])
 
 
 def unknown(length: int) -> Column:

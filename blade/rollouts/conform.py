@@ -109,9 +109,7 @@ def conform(record: dict[str, Any], tree: Tree, *, path: str) -> dict[str, Any]:
         value = record.get(key)
         if value is not None:
             where = f"{path}{key}"
-            out[key] = (
-                branch(value, node, path=where) if isinstance(node, dict) else leaf(value, node, path=where)
-            )
+            out[key] = branch(value, node, path=where) if isinstance(node, dict) else leaf(value, node, path=where)
     return out
 
 

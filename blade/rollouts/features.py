@@ -1,19 +1,36 @@
 """Facts about a trajectory that a table can hold: how many items of each kind, loops, tool errors, how it ended.
 
-They are taken from half-decoded items, because decoding every text would cost more than everything else. The
-positions are those of `trajectory.items`: both number the steps with `steps`.
+They are taken from half-decoded items, and their positions are those of `steps.expanded`.
 """
 
 import re
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from itertools import chain
+from typing import NamedTuple
 
 import msgspec
+import numpy as np
+import numpy.typing as npt
 
 from blade.rollouts.fields import RawItem
-from blade.rollouts.patterns import codes_in
+from blade.rollouts.patterns import SHORT_MESSAGE, Search, marked
+from blade.rollouts.steps import (
+    CALL,
+    ENVIRONMENT,
+    KINDS,
+    MESSAGE,
+    PLAIN_KINDS,
+    REASONING,
+    RESULT,
+    Trajectory,
+    expanded,
+    kind_of,
+    name_of,
+    payload_of,
+    text_of,
+)
 
-MESSAGE, REASONING, CALL, RESULT, ENVIRONMENT = range(5)
-KINDS = ("message", "reasoning", "tool_call", "tool_result", "environment")
+__all__ = ["FACTS", "KINDS", "TOOL_ERROR", "Features", "features_of", "is_refusal", "split_thinking"]
 
 FACTS = (
     "items", "prompt_items", "messages", "reasoning", "tool_calls", "tool_results", "environment_turns",
@@ -22,11 +39,9 @@ FACTS = (
 )  # fmt: skip
 """Columns of facts. Positions are -1 when there is none; `final_kind` is an index into `KINDS`, -1 for no output."""
 
-BLANK = frozenset({b"", b"null", b'""', b"[]"})
-
 TOOL_ERROR = re.compile(
     rb"""["\s]*(?:
-        \{\s*\\*"(?:error|errors|exception|error_message)\\*"\s*:\s*(?!null|false|0|\\*"\\*"|\[\s*\]|\{\s*\})
+        \{\s*\\*"(?:error|errors|exception|error_message)\\*"\s*:\s*+(?!null|false|0|\\*"\\*"|\[\s*\]|\{\s*\})
       | [^\w"{]{0,4}(?:error|exception|traceback|fatal)\b
       | <tool_use_error>
       | exit\s+code:?\s*[1-9]
@@ -34,6 +49,7 @@ TOOL_ERROR = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 """How a tool's answer begins when the tool failed."""
+OPENING = 120
 
 REFUSAL = re.compile(
     r"""\b(?:
@@ -47,193 +63,143 @@ REFUSAL = re.compile(
 )
 """A final answer that declines the task; only its opening is looked at."""
 REFUSAL_WINDOW = 300
-REFUSAL_WORDS = ("sorry", "cannot", "can't", "can’t", "won't", "won’t", "will not", "unable", "not able")
+NEGATION_SEARCH = Search([(0, text.encode()) for text in ("n't", "n’t", "cannot", "unable", "not able", "will not")])
 """One of these is in every refusal; looking for them first spares most answers the expression."""
 
-
-class ChatFunction(msgspec.Struct):
-    name: str | None = None
-    arguments: msgspec.Raw = msgspec.Raw()
+Indices = npt.NDArray[np.int64]
 
 
-class ChatCall(msgspec.Struct):
-    id: str | None = None
-    function: ChatFunction | None = None
-    name: str | None = None
-    arguments: msgspec.Raw = msgspec.Raw()
+class Features(NamedTuple):
+    """What is known of the trajectories of some rows."""
+
+    facts: npt.NDArray[np.int32]
+    """One row per trajectory, one column per name in `FACTS`."""
+    first_tools: list[str | None]
+    """Name of the first tool each called."""
+    marks: npt.NDArray[np.int32]
+    """Rows of (row, code, item): texts that say something went wrong."""
 
 
-Step = tuple[int, str | None, msgspec.Raw, RawItem | ChatCall | None]
-"""Kind, tool name, undecoded text, and the stored item it comes from."""
+class Batch:
+    """The output items of many rows end to end, so that each question is one pass over arrays."""
+
+    def __init__(self, prompts: Sequence[Trajectory], outputs: Sequence[Trajectory]) -> None:
+        self.rows = len(outputs)
+        self.items, self.sizes = end_to_end(outputs, prompt=False)
+        kinds = [PLAIN_KINDS[i.type] if i.type in PLAIN_KINDS else kind_of(i, prompt=False) for i in self.items]
+        self.kinds = np.array(kinds, dtype=np.int64)
+        self.payloads = [payload_of(item, kind) for item, kind in zip(self.items, kinds, strict=True)]
+        self.lengths = np.array([len(payload) for payload in self.payloads], dtype=np.int64)
+        _, self.before = end_to_end(prompts, prompt=True)
+        self.row = np.repeat(np.arange(self.rows), self.sizes)
+        first = self.before - np.cumsum(self.sizes) + self.sizes
+        self.position = np.arange(len(self.items)) + first[self.row]
+
+    def of_kind(self, kind: int) -> Indices:
+        """Indices of the items of one kind."""
+        return np.flatnonzero(self.kinds == kind)
+
+    def first(self, items: Indices, values: Indices) -> Indices:
+        """For each row the value that belongs to the first of its `items`; -1 where it has none."""
+        return self.last(items[::-1], values[::-1])
+
+    def last(self, items: Indices, values: Indices) -> Indices:
+        """For each row the value that belongs to the last of its `items`; -1 where it has none."""
+        out = np.full(self.rows, -1)
+        out[self.row[items]] = values
+        return out
 
 
-class TextPart(msgspec.Struct):
-    text: str | None = None
+def end_to_end(trajectories: Sequence[Trajectory], *, prompt: bool) -> tuple[list[RawItem], Indices]:
+    """The steps of all trajectories in one list, and how many each has."""
+    lists = [t if isinstance(t, list) else expanded(t, prompt=prompt) for t in trajectories]
+    items = list(chain.from_iterable(lists))
+    if any(item.tool_calls for item in items):
+        lists = [expanded(steps, prompt=prompt) for steps in lists]
+        items = list(chain.from_iterable(lists))
+    return items, np.array([len(steps) for steps in lists], dtype=np.int64)
 
 
-CHAT_CALLS = msgspec.json.Decoder(list[ChatCall])
-CONTENT = msgspec.json.Decoder(str | list[str | TextPart] | TextPart | None)
-
-
-class Mark(NamedTuple):
-    """Item `item` of row `row` says what pattern `code` looks for."""
-
-    row: int
-    code: int
-    item: int
-
-
-def steps(items: list[RawItem] | str | None, *, prompt: bool) -> list[Step]:
-    """Kind, tool name and undecoded text of every step; a chat message with tool calls is several steps."""
-    if not isinstance(items, list):
-        return [] if items is None else [(MESSAGE, None, msgspec.Raw(msgspec.json.encode(items)), None)]
-    out: list[Step] = []
-    for item in items:
-        kind = item.type
-        if kind is None or kind == "message":
-            out.extend(chat_steps(item, prompt=prompt))
-        elif kind == "function_call":
-            out.append((CALL, item.name, item.arguments, item))
-        elif kind == "function_call_output":
-            out.append((RESULT, item.name, item.output, item))
-        elif kind == "reasoning":
-            out.append(
-                (REASONING, None, item.content if bytes(item.summary) in BLANK else item.summary, item)
-            )
-        elif kind.endswith("_output"):
-            out.append((RESULT, item.name, item.output, item))
-        elif kind.endswith("_call"):
-            out.append((CALL, item.name or kind, item.arguments, item))
-        else:
-            out.append((MESSAGE if prompt else ENVIRONMENT, item.name, item.content, item))
-    return out
-
-
-def chat_steps(item: RawItem, *, prompt: bool) -> list[Step]:
-    """A message, and the tool calls a chat-style assistant message carries."""
-    if item.role in ("tool", "function"):
-        return [(RESULT, item.name, item.content, item)]
-    if item.role not in ("assistant", None):
-        return [(MESSAGE if prompt else ENVIRONMENT, None, item.content, item)]
-    calls = chat_calls(item.tool_calls)
-    if calls and bytes(item.content) in BLANK:
-        return calls
-    return [(MESSAGE, None, item.content, item), *calls]
-
-
-def chat_calls(raw: msgspec.Raw) -> list[Step]:
-    if bytes(raw) in BLANK:
-        return []
-    try:
-        calls = CHAT_CALLS.decode(raw)
-    except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError):
-        return [(CALL, None, raw, None)]
-    return [call_step(call) for call in calls]
-
-
-def call_step(call: ChatCall) -> Step:
-    function = call.function
-    if function is None:
-        return (CALL, call.name, call.arguments, call)
-    return (CALL, function.name, function.arguments, call)
-
-
-def leading_prompt(items: list[RawItem] | str | None) -> int:
-    """How many items of a whole conversation came before the agent acted."""
-    if not isinstance(items, list):
-        return 0
-    for index, item in enumerate(items):
-        if item.type not in (None, "message") or item.role in ("assistant", "tool", "function", None):
-            return index
-    return len(items)
-
-
-class Facts(NamedTuple):
-    """What is known of one row's trajectory."""
-
-    values: tuple[int, ...]
-    first_tool: str | None
-
-
-NO_FACTS = Facts((0,) * 9 + (-1, 0, -1, 0, -1, -1, 0, 0), None)
-
-
-def facts_of(prompt: list[Step], output: list[Step]) -> Facts:
-    """Counts and endings of one trajectory, in the order of `FACTS`."""
-    counts = [0] * len(KINDS)
-    text = errors = 0
-    error_at = last_result = last_error = repeated_at = -1
-    repeated = 0
-    answer: msgspec.Raw | None = None
-    first_tool: str | None = None
-    seen: dict[tuple[str | None, bytes], int] = {}
-    position = len(prompt)
-    for kind, name, payload, _ in output:
-        counts[kind] += 1
-        if kind == CALL:
-            call = (name, bytes(payload))
-            times = seen[call] = seen.get(call, 0) + 1
-            if times > repeated:
-                repeated, repeated_at = times, position
-            if first_tool is None:
-                first_tool = name
-        elif kind == RESULT:
-            last_result = position
-            if TOOL_ERROR.match(bytes(memoryview(payload)[:120])):
-                errors += 1
-                last_error = position
-                error_at = position if error_at < 0 else error_at
-        elif kind != ENVIRONMENT:
-            text += len(memoryview(payload))
-            if kind == MESSAGE:
-                answer = payload
-        position += 1
-    ended_on_error = int(
-        last_error >= 0 and last_error == last_result and not called_after(output, last_error - len(prompt))
-    )
-    final = output[-1][0] if output else -1
-    size, refused = answer_facts(answer)
-    values = (
-        position, len(prompt), *counts, text, repeated, repeated_at, errors, error_at, ended_on_error, final,
-        position - 1 if output else -1, size, refused,
+def features_of(prompts: Sequence[Trajectory], outputs: Sequence[Trajectory]) -> Features:
+    """Facts and marks of trajectories given as prompt and output."""
+    batch = Batch(prompts, outputs)
+    calls = batch.of_kind(CALL)
+    counts = np.bincount(batch.row * len(KINDS) + batch.kinds, minlength=batch.rows * len(KINDS))
+    ends = batch.before + batch.sizes
+    final = batch.last(np.arange(len(batch.items)), batch.kinds)
+    columns = (
+        ends, batch.before, *counts.reshape(-1, len(KINDS)).T, text_bytes(batch), *repeats(batch, calls),
+        *tool_errors(batch, calls), final, np.where(final < 0, -1, ends - 1), *answers(batch),
     )  # fmt: skip
-    return Facts(values, first_tool)
+    first_calls = batch.first(calls, calls).tolist()
+    first_tools = [None if index < 0 else name_of(batch.items[index], CALL) for index in first_calls]
+    return Features(np.stack(columns, axis=1).astype(np.int32), first_tools, marks(batch))
 
 
-def called_after(output: list[Step], index: int) -> bool:
-    return any(kind == CALL for kind, _, _, _ in output[index + 1 :])
+def text_bytes(batch: Batch) -> Indices:
+    """Bytes of what each agent wrote itself: messages and reasoning."""
+    wrote = (batch.kinds == MESSAGE) | (batch.kinds == REASONING)
+    return np.bincount(batch.row, weights=batch.lengths * wrote, minlength=batch.rows).astype(np.int64)
 
 
-def answer_facts(answer: msgspec.Raw | None) -> tuple[int, int]:
-    """Length of the final answer without its thinking, and whether it declines the task."""
-    if answer is None or len(memoryview(answer)) <= 2:
-        return 0, 0
-    said = split_thinking(text_of(answer))[1].strip()
-    return len(said.encode("utf-8", "replace")), int(is_refusal(said))
+def repeats(batch: Batch, calls: Indices) -> tuple[Indices, Indices]:
+    """How often each row's most repeated call was made, and where the last of them stands."""
+    most = np.minimum(np.bincount(batch.row[calls], minlength=batch.rows), 1)
+    where = batch.first(calls, batch.position[calls])
+    seen: dict[tuple[int, str | None, bytes], int] = {}
+    for row, index in zip(batch.row[calls].tolist(), calls.tolist(), strict=True):
+        call = (row, batch.items[index].name, bytes(batch.payloads[index]))
+        times = seen[call] = seen.get(call, 0) + 1
+        if times > 1 and times > most[row]:
+            most[row], where[row] = times, batch.position[index]
+    return most, where
 
 
-def is_refusal(said: str) -> bool:
+def tool_errors(batch: Batch, calls: Indices) -> tuple[Indices, Indices, Indices]:
+    """How many tools failed, where the first did, and whether no call followed the last result, a failed one."""
+    results = batch.of_kind(RESULT)
+    opens = [TOOL_ERROR.match(batch.payloads[index], 0, OPENING) is not None for index in results.tolist()]
+    failed = results[np.array(opens, dtype=np.bool_)]
+    count = np.bincount(batch.row[failed], minlength=batch.rows)
+    last_error = batch.last(failed, failed)
+    ended = (count > 0) & (last_error == batch.last(results, results)) & (last_error > batch.last(calls, calls))
+    return count, batch.first(failed, batch.position[failed]), ended.astype(np.int64)
+
+
+def answers(batch: Batch) -> tuple[Indices, Indices]:
+    """Bytes of each final answer without its thinking, and whether it declines the task."""
+    messages = batch.of_kind(MESSAGE)
+    final = batch.last(messages, messages).tolist()
+    texts = ["" if index < 0 else said(batch.payloads[index]) for index in final]
+    sizes = [len(text) if text.isascii() else len(text.encode("utf-8", "replace")) for text in texts]
+    refused = np.zeros(batch.rows, dtype=np.int64)
+    openings = [text[:REFUSAL_WINDOW] for text in texts]
+    for row, _ in NEGATION_SEARCH.pieces_with([text.encode("utf-8", "replace") for text in openings]):
+        refused[row] = is_refusal(openings[row])
+    return np.array(sizes, dtype=np.int64), refused
+
+
+def said(answer: msgspec.Raw) -> str:
+    """The text of a message without its thinking."""
+    text = text_of(answer)
+    # One character is looked for much faster than seven.
+    if "<" in text and "think>" in text:
+        text = split_thinking(text)[1]
+    return text.strip()
+
+
+def is_refusal(answer: str) -> bool:
     """Whether an answer opens by declining the task."""
-    opening = said[:REFUSAL_WINDOW].lower()
-    return any(word in opening for word in REFUSAL_WORDS) and REFUSAL.search(opening) is not None
+    return REFUSAL.search(answer[:REFUSAL_WINDOW]) is not None
 
 
-def text_of(raw: Any) -> str:
-    """The text of a stored content: a string, a list of parts, or something else as its JSON."""
-    data = bytes(raw)
-    try:
-        content = CONTENT.decode(data)
-    except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError):
-        return loose_text(data)
-    if content is None or isinstance(content, str):
-        return content or ""
-    parts = content if isinstance(content, list) else [content]
-    return "\n".join(part if isinstance(part, str) else part.text or "" for part in parts)
-
-
-def loose_text(data: bytes) -> str:
-    """The JSON itself, for contents that are neither text nor parts."""
-    return data.decode("utf-8", "replace")
+def marks(batch: Batch) -> npt.NDArray[np.int32]:
+    """The items that say something went wrong: what tools and the environment said, and short messages."""
+    told = (batch.kinds == RESULT) | (batch.kinds == ENVIRONMENT)
+    heard = np.flatnonzero(told | ((batch.kinds == MESSAGE) & (batch.lengths <= SHORT_MESSAGE)))
+    found = np.array(marked([batch.payloads[index] for index in heard.tolist()]), dtype=np.int64).reshape(-1, 2)
+    items = heard[found[:, 0]]
+    return np.stack([batch.row[items], found[:, 1], batch.position[items]], axis=1).astype(np.int32)
 
 
 def split_thinking(text: str) -> tuple[str, str]:
@@ -246,13 +212,3 @@ def split_thinking(text: str) -> tuple[str, str]:
         return before.replace("<think>", "", 1).strip(), after
     answer, opened, thought = text.partition("<think>")
     return (thought.strip(), answer) if opened else ("", text)
-
-
-def marks_of(output: list[Step], codes: set[int], *, row: int, first: int) -> list[Mark]:
-    """The items of the output that confirm a pattern: what tools and the environment said, and short messages."""
-    found: list[Mark] = []
-    for position, (kind, _, payload, _) in enumerate(output, start=first):
-        if kind in (RESULT, ENVIRONMENT, MESSAGE):
-            for code in codes_in(memoryview(payload), codes, message=kind == MESSAGE):
-                found.append(Mark(row, code, position))
-    return found

@@ -12,8 +12,9 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-CHUNK = 1 << 20
-PEEK = 1 << 16
+CHUNK = 1 << 21
+FEW_LINES = 16
+LONG_LINE = 1000
 BOM = b"\xef\xbb\xbf"
 
 LayoutName = Literal["lines", "array", "objects", "wrapped"]
@@ -28,10 +29,16 @@ class Record(NamedTuple):
 
 
 class Chunk(NamedTuple):
-    """Whole lines, and where they begin."""
+    """Whole lines: the first `size` bytes of a buffer, and where in the file they begin."""
 
-    view: memoryview
+    buffer: bytes | bytearray
+    size: int
     offset: int
+
+    @property
+    def view(self) -> memoryview:
+        """The bytes of the lines."""
+        return memoryview(self.buffer)[: self.size]
 
 
 def layout_of(head: bytes) -> LayoutName:
@@ -64,7 +71,7 @@ def read_chunks(stream: BinaryIO, *, offset: int = 0, end: int | None = None) ->
         used += count
         cut = buffer.rfind(b"\n", 0, used) + 1 if count else used
         if cut:
-            yield Chunk(memoryview(buffer)[:cut].toreadonly(), offset)
+            yield Chunk(buffer, cut, offset)
             offset += cut
             rest = bytes(memoryview(buffer)[cut:used])
             buffer[: len(rest)] = rest
@@ -85,27 +92,40 @@ class Lines(NamedTuple):
     breaks: int
 
 
-def split_lines(view: memoryview) -> Lines:
+def split_lines(chunk: Chunk) -> Lines:
     """The non-blank lines of a chunk."""
-    raw = np.frombuffer(view, dtype=np.uint8)
-    ends = np.flatnonzero(raw == 10)
-    breaks = len(ends)
-    if len(raw) and raw[-1] != 10:
-        ends = np.append(ends, len(raw))
-    starts = np.concatenate([[0], ends[:-1] + 1]) if len(ends) else ends
+    raw = np.frombuffer(chunk.view, dtype=np.uint8)
+    breaks = line_breaks(chunk, raw)
+    ends = breaks if chunk.size == 0 or raw[-1] == 10 else np.append(breaks, chunk.size)
+    starts = np.empty_like(ends)
+    starts[:1] = 0
+    starts[1:] = ends[:-1] + 1
     lengths = ends - starts
     filled = lengths > 0
-    # Short lines may be only white space; longer ones are looked at only where they begin with it.
-    suspects = np.flatnonzero(filled & (raw[np.minimum(starts, len(raw) - 1)] <= 32)) if len(raw) else starts
-    for index in suspects:
-        filled[index] = bool(bytes(view[starts[index] : ends[index]]).strip())
+    # A line that begins with white space may be nothing else.
+    for index in np.flatnonzero(filled & (raw[np.minimum(starts, chunk.size - 1)] <= 32)):
+        filled[index] = bool(bytes(chunk.view[starts[index] : ends[index]]).strip())
     numbers = np.flatnonzero(filled)
-    return Lines(starts[filled], lengths[filled], numbers, breaks)
+    return Lines(starts[numbers], lengths[numbers], numbers, len(breaks))
+
+
+def line_breaks(chunk: Chunk, raw: npt.NDArray[np.uint8]) -> npt.NDArray[np.int64]:
+    """Where the line breaks are."""
+    find, size = chunk.buffer.find, chunk.size
+    breaks: list[int] = []
+    at = find(b"\n", 0, size)
+    while at >= 0:
+        breaks.append(at)
+        if len(breaks) == FEW_LINES and at < FEW_LINES * LONG_LINE:
+            # Many short lines are found faster all at once; long ones by leaping from break to break (12 % of a pass).
+            return np.flatnonzero(raw == 10)
+        at = find(b"\n", at + 1, size)
+    return np.array(breaks, dtype=np.int64)
 
 
 def line_records(chunk: Chunk, *, line: int) -> Iterator[Record]:
     """The chunk's lines one at a time, for when they cannot be decoded together; `line` is the number of the first."""
-    lines = split_lines(chunk.view)
+    lines = split_lines(chunk)
     for start, length, number in zip(*(a.tolist() for a in lines[:3]), strict=True):
         yield Record(bytes(chunk.view[start : start + length]), chunk.offset + start, line + number)
 
@@ -171,9 +191,7 @@ class Cutter:
             place += len(token) + 1
 
     def _record(self, begin: int, end: int) -> Record:
-        return Record(
-            self.buffer[begin:end], self.offset + begin, self.line + self.buffer.count(b"\n", 0, begin)
-        )
+        return Record(self.buffer[begin:end], self.offset + begin, self.line + self.buffer.count(b"\n", 0, begin))
 
     def _forget(self) -> None:
         """Drops what is done with, so that memory stays at one record."""

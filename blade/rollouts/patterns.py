@@ -1,16 +1,15 @@
 """Texts that say something went wrong around the model, found by one pass over the raw bytes.
 
 Only literal, lower-case ASCII texts: they can be searched in undecoded JSON, by hyperscan where it is installed and
-by `bytes.find` elsewhere, with the same result. A hit makes a row a candidate; `confirm` then looks where it stands,
-because the same words in a prompt or in an agent's prose mean nothing.
+by `bytes.find` elsewhere, with the same result.
 """
 
-from collections.abc import Iterator
-from functools import cache
-from typing import Any, NamedTuple
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
 
+import msgspec
 import numpy as np
-import numpy.typing as npt
 
 TEXT_MARKS: dict[str, tuple[bytes, ...]] = {
     "rate_limit": (b"rate limit", b"ratelimiterror", b"too many requests"),
@@ -34,6 +33,9 @@ LITERALS: tuple[tuple[int, bytes], ...] = tuple(
     (code, literal) for code, literals in enumerate(TEXT_MARKS.values()) for literal in literals
 )
 
+Hit = tuple[int, int]
+"""Code of a literal, and the byte where it ends."""
+
 WHOLE = 4000
 """A tool's answer up to this many bytes is searched whole; of a longer one (a file, a log) only both ends."""
 END = 1000
@@ -41,79 +43,78 @@ SHORT_MESSAGE = 600
 """A longer assistant message talks about an error; a shorter one may be the error itself."""
 
 
-class Hit(NamedTuple):
-    """A literal of mark `code` ends at byte `end` of the chunk."""
+class Search:
+    """Finds literal texts in bytes without regard to case; `literals` are pairs of a code and a lower-case text."""
 
-    code: int
-    end: int
+    def __init__(self, literals: Sequence[tuple[int, bytes]]) -> None:
+        self.literals = literals
+        self._database: Any = None
+
+    def hits(self, data: bytes) -> list[Hit]:
+        """Every place where a literal ends."""
+        if self._database is None:
+            self._database = compiled(self.literals) or False
+        return find_fast(self._database, data) if self._database else list(find_plain(self.literals, data))
+
+    def pieces_with(self, pieces: Sequence[bytes | memoryview | msgspec.Raw]) -> list[tuple[int, int]]:
+        """Which pieces contain what: index of the piece and code, each pair once, in order."""
+        # One search over all pieces joined: a call per piece would cost more than the search.
+        hits = self.hits(b"\n".join(pieces))
+        if not hits:
+            return []
+        ends = np.cumsum([len(piece) + 1 for piece in pieces])
+        found = np.searchsorted(ends, [end for _, end in hits]).tolist()
+        return sorted({(index, code) for index, (code, _) in zip(found, hits, strict=True)})
 
 
-def find_hits(view: memoryview) -> list[Hit]:
-    """Every literal in a chunk of raw bytes, without regard to case."""
-    database = hyperscan_database()
-    return scan_fast(database, view) if database is not None else list(scan_plain(bytes(view)))
-
-
-@cache
-def hyperscan_database() -> Any:
-    """The compiled patterns, or `None` where hyperscan is not installed."""
+def compiled(literals: Sequence[tuple[int, bytes]]) -> Any:
+    """A hyperscan database of the literals, or `None` where hyperscan is not installed."""
     try:
         import hyperscan
     except ImportError:
         return None
     database = hyperscan.Database(mode=hyperscan.HS_MODE_BLOCK)
-    expressions = [escape(literal) for _, literal in LITERALS]
     database.compile(
-        expressions=expressions,
-        ids=[code for code, _ in LITERALS],
-        elements=len(expressions),
-        flags=[hyperscan.HS_FLAG_CASELESS] * len(expressions),
+        expressions=[re.escape(literal) for _, literal in literals],
+        ids=[code for code, _ in literals],
+        elements=len(literals),
+        flags=[hyperscan.HS_FLAG_CASELESS] * len(literals),
     )
     return database
 
 
-def escape(literal: bytes) -> bytes:
-    return b"".join(b"\\" + bytes([c]) if c in b"().*+?[]{}|^$\\" else bytes([c]) for c in literal)
-
-
-def scan_fast(database: Any, view: memoryview) -> list[Hit]:
+def find_fast(database: Any, data: bytes) -> list[Hit]:
     hits: list[Hit] = []
 
     def collect(code: int, _start: int, end: int, _flags: int, _context: object) -> None:
-        hits.append(Hit(code, end))
+        hits.append((code, end))
 
-    database.scan(view, match_event_handler=collect)
+    database.scan(data, match_event_handler=collect)
     return hits
 
 
-def scan_plain(data: bytes) -> Iterator[Hit]:
+def find_plain(literals: Sequence[tuple[int, bytes]], data: bytes) -> Iterator[Hit]:
     lowered = data.lower()
-    for code, literal in LITERALS:
+    for code, literal in literals:
         at = lowered.find(literal)
         while at >= 0:
-            yield Hit(code, at + len(literal))
+            yield code, at + len(literal)
             at = lowered.find(literal, at + 1)
 
 
-def candidate_rows(hits: list[Hit], starts: npt.NDArray[np.int64]) -> dict[int, set[int]]:
-    """Row number in the chunk -> codes hit somewhere in the row."""
-    if not hits:
-        return {}
-    ends = np.fromiter((hit.end for hit in hits), dtype=np.int64, count=len(hits))
-    rows = np.searchsorted(starts, ends - 1, side="right") - 1
-    found: dict[int, set[int]] = {}
-    for row, hit in zip(rows.tolist(), hits, strict=True):
-        found.setdefault(row, set()).add(hit.code)
-    return found
+MARK_SEARCH = Search(LITERALS)
 
 
-def codes_in(payload: memoryview | bytes, codes: set[int], *, message: bool) -> Iterator[int]:
-    """Which of the codes are confirmed by one item's own text."""
-    size = len(payload)
-    if message and size > SHORT_MESSAGE:
-        return
-    text = bytes(payload) if size <= WHOLE else bytes(payload[:END]) + b"\n" + bytes(payload[-END:])
-    lowered = text.lower()
-    for code in sorted(codes):
-        if any(literal in lowered for mark, literal in LITERALS if mark == code):
-            yield code
+def marked(texts: Sequence[msgspec.Raw]) -> list[tuple[int, int]]:
+    """Which undecoded texts say what: index of the text and code of the mark; long texts are searched at both ends."""
+    pieces: list[msgspec.Raw | memoryview] = []
+    owners: list[int] = []
+    for index, text in enumerate(texts):
+        if len(text) <= WHOLE:
+            pieces.append(text)
+        else:
+            view = memoryview(text)
+            pieces += (view[:END], view[-END:])
+            owners.append(index)
+        owners.append(index)
+    return sorted({(owners[piece], code) for piece, code in MARK_SEARCH.pieces_with(pieces)})

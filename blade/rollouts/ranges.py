@@ -4,6 +4,7 @@ Ranges are cut at line breaks, so that every line belongs to exactly one. Severa
 all of them busy to the end and let progress be shown.
 """
 
+import itertools
 import multiprocessing
 import sys
 from collections.abc import Callable, Iterator
@@ -13,7 +14,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from blade.rollouts.lines import BOM, read_chunks
-from blade.rollouts.scan import BadRecord, Plan, Scan, Scanner
+from blade.rollouts.scan import BadRecord, Plan, Scan, Scanner, collector_paused
 from blade.rollouts.sources import damage_errors, open_stream
 
 MIN_RANGE = 8 << 20
@@ -36,7 +37,7 @@ def split_ranges(path: Path, start: int, end: int, *, jobs: int) -> list[Range]:
             if cut > cuts[-1]:
                 cuts.append(cut)
     cuts.append(end)
-    return [(a, b) for a, b in zip(cuts, cuts[1:], strict=False) if a < b]
+    return [(a, b) for a, b in itertools.pairwise(cuts) if a < b]
 
 
 def next_line(file: BinaryIO, offset: int, end: int) -> int:
@@ -61,9 +62,7 @@ def scan_ranges(path: Path, plan: Plan, ranges: list[Range], *, jobs: int, progr
     return [scan_range(path, plan, piece, progress=progress) for piece in ranges]
 
 
-def scan_in_processes(
-    path: Path, plan: Plan, ranges: list[Range], *, jobs: int, progress: Progress
-) -> Iterator[Scan]:
+def scan_in_processes(path: Path, plan: Plan, ranges: list[Range], *, jobs: int, progress: Progress) -> Iterator[Scan]:
     # fork starts in milliseconds; elsewhere it is not safe, and spawn is what there is.
     context = multiprocessing.get_context("fork" if sys.platform == "linux" else "spawn")
     with ProcessPoolExecutor(min(jobs, len(ranges)), mp_context=context) as pool:
@@ -81,7 +80,7 @@ def scan_range(path: Path, plan: Plan, piece: Range, *, progress: Progress = no_
     """The lines of one byte range; line numbers start at 1 within the range."""
     start, end = piece
     scanner = Scanner(plan)
-    with open_stream(path) as stream:
+    with collector_paused(), open_stream(path) as stream:
         if start == 0 and stream.read(len(BOM)) == BOM:
             start = len(BOM)
         stream.seek(start)
@@ -89,15 +88,13 @@ def scan_range(path: Path, plan: Plan, piece: Range, *, progress: Progress = no_
     return scanner.finish()
 
 
-def scan_lines(
-    stream: BinaryIO, scanner: Scanner, *, start: int, end: int | None, progress: Progress
-) -> None:
+def scan_lines(stream: BinaryIO, scanner: Scanner, *, start: int, end: int | None, progress: Progress) -> None:
     """Feeds a stream of lines to a scanner; where the bytes cannot be read further, that is recorded."""
     done, line = start, 1
     try:
         for chunk in read_chunks(stream, offset=start, end=end):
             scanner.add_chunk(chunk)
-            done, line = chunk.offset + len(chunk.view), 1 + scanner.lines
+            done, line = chunk.offset + chunk.size, 1 + scanner.lines
             progress(done, end or done)
     except damage_errors() as error:
         scanner.bad.append(BadRecord(line, done, f"the file cannot be read any further: {error}"))

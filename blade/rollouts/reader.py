@@ -27,7 +27,16 @@ from blade.rollouts.lines import (
     unwrapped,
 )
 from blade.rollouts.ranges import Progress, no_progress, scan_lines, scan_ranges, split_ranges
-from blade.rollouts.scan import BadRecord, Plan, Scan, Scanner, first_rows, join_scans, whole_rows
+from blade.rollouts.scan import (
+    BadRecord,
+    Plan,
+    Scan,
+    Scanner,
+    collector_paused,
+    first_rows,
+    join_scans,
+    whole_rows,
+)
 from blade.rollouts.sources import compression, damage_errors, open_stream
 
 SAMPLE_RECORDS = 64
@@ -128,7 +137,7 @@ def first_records(path: Path, layout: LayoutName, head: bytes) -> Iterator[Recor
     """The first records of a file: all whole lines of its head, or one if the first line is longer than that."""
     cut = head.rfind(b"\n") + 1
     if layout == "lines" and cut:
-        yield from line_records(Chunk(memoryview(head)[:cut], 0), line=1)
+        yield from line_records(Chunk(head, cut, 0), line=1)
         return
     with open_stream(path) as stream, contextlib.suppress(*damage_errors()):
         if layout == "lines":
@@ -167,9 +176,7 @@ def known_part(old: cache.Entry | None, path: Path, identity: cache.Identity) ->
     return old if cache.identify(path, size=old.identity.size).digest == old.identity.digest else None
 
 
-def scan_plain(
-    path: Path, plan: Plan, kept: cache.Entry | None, *, end: int, jobs: int, progress: Progress
-) -> Scan:
+def scan_plain(path: Path, plan: Plan, kept: cache.Entry | None, *, end: int, jobs: int, progress: Progress) -> Scan:
     """The rows of a plain file of lines; those that are known already are not read again."""
     start = 0 if kept is None else kept.end
     known = [] if kept is None else [first_rows(kept.scan, before=kept.end)]
@@ -191,15 +198,13 @@ def end_of_lines(path: Path, scan: Scan, size: int) -> int:
 def scan_stream(path: Path, opening: Opening, *, progress: Progress) -> Scan:
     """The rows of a file that can only be read from front to back."""
     scanner = Scanner(opening.plan)
-    with open_stream(path) as stream:
+    with collector_paused(), open_stream(path) as stream:
         if opening.layout == "lines":
             scan_lines(stream, scanner, start=0, end=None, progress=progress)
             return scanner.finish()
         try:
             records = (
-                iter(wrapped_records(path))
-                if opening.layout == "wrapped"
-                else read_records(stream, opening.layout)
+                iter(wrapped_records(path)) if opening.layout == "wrapped" else read_records(stream, opening.layout)
             )
             scanner.add_records(records)
         except damage_errors() as error:

@@ -6,38 +6,33 @@ does not depend on how the rows are identified or scored later, so that it can b
 
 import contextlib
 import copy
+import gc
 import hashlib
-from collections.abc import Iterable, Iterator
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from blade.rollouts.columns import MAX_TEXT, Column, ColumnBuilder, concat, join, unknown
+from blade.rollouts.columns import MAX_TEXT, Column, ColumnBuilder, Kind, concat, join, unknown
 from blade.rollouts.conform import BadRow, decode_any, decode_row
-from blade.rollouts.features import (
-    BLANK,
-    FACTS,
-    NO_FACTS,
-    Facts,
-    Mark,
-    facts_of,
-    leading_prompt,
-    marks_of,
-    steps,
-    text_of,
-)
-from blade.rollouts.fields import RAW, Layout, Leaf, RawItem, Tree, graft, is_kept, learn
+from blade.rollouts.features import FACTS, features_of
+from blade.rollouts.fields import Layout, Leaf, Tree, graft, is_kept, learn
 from blade.rollouts.formats import Format
-from blade.rollouts.lines import Chunk, Record, line_records, split_lines
-from blade.rollouts.patterns import candidate_rows, find_hits
+from blade.rollouts.lines import CHUNK, Chunk, Lines, Record, line_records, split_lines
+from blade.rollouts.steps import UNDECODABLE, Trajectory, expanded, is_blank, kind_of, payload_of, split_prompt, text_of
 
 BATCH = 256
 MAX_SURPRISES = 32
 INPUT_HASH = "input_hash"
 FIRST_TOOL = "first_tool"
-FAILURE_SUFFIXES = frozenset({"failed", "timeout", "skipped", "killed", "incomplete"})
+RESPONSE_ID = "response.id"
+COLUMN_KINDS: dict[Leaf, Kind] = {
+    Leaf.NUMBER: "number", Leaf.FLAG: "flag", Leaf.WORD: "text", Leaf.TEXT: "text", Leaf.PRESENT: "flag",
+}  # fmt: skip
+FAILURE_ENDINGS = ("-failed", "-timeout", "-skipped", "-killed", "-incomplete")
 
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
@@ -106,114 +101,98 @@ class Scanner:
         self.builders: dict[str, ColumnBuilder] = {}
         self.places: list[npt.NDArray[np.int64]] = []
         self.facts: list[npt.NDArray[np.int32]] = []
-        self.marks: list[Mark] = []
+        self.marks: list[npt.NDArray[np.int32]] = []
         self.bad: list[BadRecord] = []
         self.rows = 0
         self.lines = 0
 
     def add_chunk(self, chunk: Chunk) -> None:
         """Reads whole lines, together when they are all good."""
-        lines = split_lines(chunk.view)
-        rows = self._decode(chunk, lines.starts)
+        lines = split_lines(chunk)
+        rows = self._decode(chunk, lines)
         if rows is None:
-            self.add_records(line_records(chunk, line=1 + self.lines))
+            self._add_records(list(line_records(chunk, line=1 + self.lines)))
         elif rows:
-            places = np.stack([1 + self.lines + lines.numbers, chunk.offset + lines.starts, lines.lengths])
-            hits = candidate_rows(find_hits(chunk.view), lines.starts) if self.plan.features else {}
-            self._add(rows, places, hits)
+            self._add(rows, np.stack([1 + self.lines + lines.numbers, chunk.offset + lines.starts, lines.lengths]))
         self.lines += lines.breaks
 
-    def _decode(self, chunk: Chunk, starts: npt.NDArray[np.int64]) -> list[Any] | None:
+    def _decode(self, chunk: Chunk, lines: Lines) -> list[Any] | None:
         """All rows of a chunk, or `None` when any line of it needs a closer look."""
         try:
-            return decode_together(self.layout, chunk.view, starts)
+            return decode_together(self.layout, chunk.view, lines)
         except Surprise:
-            self._grow(chunk)
+            self._grow(line_records(chunk, line=1))
         with contextlib.suppress(Surprise):
-            return decode_together(self.layout, chunk.view, starts)
+            return decode_together(self.layout, chunk.view, lines)
         return None
 
-    def _grow(self, chunk: Chunk) -> None:
-        """Learns the fields of a chunk that the layout refused. A file that never settles is read leniently."""
+    def _grow(self, records: Iterable[Record]) -> None:
+        """Learns the fields of records that the layout refused. A file that never settles is read leniently."""
         self.surprises += 1
-        learn(whole_rows(line_records(chunk, line=1)), self.learned)
+        learn(whole_rows(records), self.learned)
         self.layout = Layout(self.plan.tree(self.learned), strict=self.surprises < MAX_SURPRISES)
 
     def add_records(self, records: Iterator[Record]) -> None:
         """Reads records one at a time; a bad one is set aside."""
+        while batch := list(next_batch(records)):
+            self._add_records(batch)
+
+    def _add_records(self, records: list[Record]) -> None:
+        if self.layout.strict and any(is_surprising(record, self.layout) for record in records):
+            self._grow(records)
         rows: list[Any] = []
         places: list[tuple[int, int, int]] = []
-        hits: dict[int, set[int]] = {}
         for record in records:
             try:
-                row = decode_row(record.data, self.layout)
+                rows.append(decode_row(record.data, self.layout))
             except BadRow as bad:
                 self.bad.append(BadRecord(record.line, record.offset, str(bad)))
-                continue
-            if self.plan.features and (found := find_hits(memoryview(record.data))):
-                hits[len(rows)] = {hit.code for hit in found}
-            rows.append(row)
-            places.append((record.line, record.offset, len(record.data)))
-            if len(rows) == BATCH:
-                self._add(rows, np.array(places, dtype=np.int64).T, hits)
-                rows, places, hits = [], [], {}
+            else:
+                places.append((record.line, record.offset, len(record.data)))
         if rows:
-            self._add(rows, np.array(places, dtype=np.int64).T, hits)
+            self._add(rows, np.array(places, dtype=np.int64).T)
 
-    def _add(self, rows: list[Any], places: npt.NDArray[np.int64], hits: dict[int, set[int]]) -> None:
+    def _add(self, rows: list[Any], places: npt.NDArray[np.int64]) -> None:
         self.places.append(places)
-        items: dict[str, list[Any]] = {}
+        items: dict[str, Sequence[Any]] = {}
         for path, leaf, values in self.layout.columns(rows):
             if leaf is Leaf.ITEMS:
                 items[path] = values
                 continue
-            self._column(path, plain_values(values, leaf))
+            self._column(path, plain_values(values, leaf), COLUMN_KINDS.get(leaf))
             if leaf is Leaf.TEXT and self.plan.hash_inputs and path == self.plan.format.input_field:
-                self._column(INPUT_HASH, [raw_hash(value) for value in values])
+                self._column(INPUT_HASH, [raw_hash(value) for value in values], "text")
         if self.plan.hash_inputs and self.plan.format.prompt in items:
-            self._column(INPUT_HASH, [items_hash(v) for v in items[str(self.plan.format.prompt)]])
+            self._column(INPUT_HASH, [items_hash(v) for v in items[str(self.plan.format.prompt)]], "text")
         if self.plan.features:
-            self._features(items, hits, count=len(rows))
+            self._features(items, count=len(rows))
         self.rows += len(rows)
 
-    def _column(self, path: str, values: list[Any]) -> None:
+    def _column(self, path: str, values: Sequence[Any], kind: Kind | None) -> None:
+        if path == RESPONSE_ID:
+            values, kind = failure_suffixes(values), "text"
         builder = self.builders.get(path)
         if builder is None:
             builder = self.builders[path] = ColumnBuilder()
-            if self.rows:
-                builder.add([None] * self.rows)
-        builder.add([failure_suffix(v) for v in values] if path == "response.id" else values)
+        builder.pad(self.rows)
+        builder.add(values, kind)
 
-    def _features(self, items: dict[str, list[Any]], hits: dict[int, set[int]], *, count: int) -> None:
+    def _features(self, items: dict[str, Sequence[Any]], *, count: int) -> None:
         form = self.plan.format
-        outputs = items.get(form.output or "", [None] * count)
-        prompts = items.get(form.prompt or "") if form.prompt else None
-        found: list[Facts] = []
-        for index, output in enumerate(outputs):
-            if output is None and prompts is None:
-                found.append(NO_FACTS)
-                continue
-            facts, marks = self._row_features(
-                output, None if prompts is None else prompts[index], hits.get(index), index
-            )
-            found.append(facts)
-            self.marks.extend(marks)
-        self.facts.append(np.array([facts.values for facts in found], dtype=np.int32))
-        self._column(FIRST_TOOL, [facts.first_tool for facts in found])
-
-    def _row_features(
-        self, output: Any, prompt: Any, codes: set[int] | None, index: int
-    ) -> tuple[Facts, list[Mark]]:
-        if self.plan.format.prompt is None:
-            split = leading_prompt(output)
-            prompt, output = (output[:split], output[split:]) if split else (None, output)
-        before, after = steps(prompt, prompt=True), steps(output, prompt=False)
-        marks = marks_of(after, codes, row=self.rows + index, first=len(before)) if codes else []
-        return facts_of(before, after), marks
+        none = [None] * count
+        prompts, outputs = items.get(form.prompt or "", none), items.get(form.output or "", none)
+        if form.prompt is None:
+            prompts, outputs = zip(*map(split_prompt, outputs), strict=True)
+        found = features_of(prompts, outputs)
+        self.facts.append(found.facts)
+        self.marks.append(found.marks + np.array([self.rows, 0, 0], dtype=np.int32))
+        self._column(FIRST_TOOL, found.first_tools, "text")
 
     def finish(self) -> Scan:
         """Everything read so far."""
         places = np.concatenate(self.places, axis=1) if self.places else np.empty((3, 0), dtype=np.int64)
+        for builder in self.builders.values():
+            builder.pad(self.rows)
         columns = {path: builder.finish() for path, builder in self.builders.items()}
         width = len(FACTS) if self.plan.features else 0
         return Scan(
@@ -222,30 +201,70 @@ class Scanner:
             length=places[2],
             columns={path: column for path, column in columns.items() if column.known().any()},
             facts=np.concatenate(self.facts) if self.facts else np.empty((self.rows, width), dtype=np.int32),
-            marks=np.array(self.marks, dtype=np.int32).reshape(-1, 3),
+            marks=np.concatenate(self.marks) if self.marks else np.empty((0, 3), dtype=np.int32),
             bad=self.bad,
             lines=self.lines,
         )
+
+
+@contextlib.contextmanager
+def collector_paused() -> Iterator[None]:
+    """Stops the search for reference cycles: rows make none, and looking for them takes a third of the time."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 class Surprise(Exception):
     """A row holds a field or a shape the layout does not know."""
 
 
-def decode_together(layout: Layout, view: memoryview, starts: npt.NDArray[np.int64]) -> list[Any] | None:
+def decode_together(layout: Layout, view: memoryview, lines: Lines) -> list[Any] | None:
     """All rows of a chunk; `None` when it holds a bad line."""
-    if not len(starts):
+    if not len(lines.starts):
         return []
     raw = np.frombuffer(view, dtype=np.uint8)
-    if not (raw[starts] == ord("{")).all() or not is_utf8(raw, view):
+    if not are_objects(raw, lines) or not is_utf8(raw, view):
         return None
     try:
         rows = layout.decoder.decode_lines(view)
     except msgspec.ValidationError as error:
         raise Surprise from error
-    except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError):
+    except UNDECODABLE:
         return None
-    return rows if len(rows) == len(starts) else None
+    return rows if len(rows) == len(lines.starts) else None
+
+
+def are_objects(raw: npt.NDArray[np.uint8], lines: Lines) -> bool:
+    """Whether every line runs from brace to brace: then no object of a chunk can go on in the next line."""
+    last = lines.starts + lines.lengths - 1
+    last -= raw[last] == ord("\r")
+    return bool((raw[lines.starts] == ord("{")).all() and (raw[last] == ord("}")).all())
+
+
+def is_surprising(record: Record, layout: Layout) -> bool:
+    """Whether a record is an object with something the layout does not know."""
+    try:
+        layout.decoder.decode(record.data)
+    except msgspec.ValidationError:
+        return True
+    except UNDECODABLE:
+        return False
+    return False
+
+
+def next_batch(records: Iterator[Record]) -> Iterator[Record]:
+    """The next records, up to `BATCH` of them or about a chunk's worth of bytes."""
+    size = 0
+    for record in itertools.islice(records, BATCH):
+        yield record
+        size += len(record.data)
+        if size >= CHUNK:
+            return
 
 
 def whole_rows(records: Iterable[Record]) -> Iterator[Any]:
@@ -266,38 +285,39 @@ def is_utf8(raw: npt.NDArray[np.uint8], view: memoryview) -> bool:
     return True
 
 
-def plain_values(values: list[Any], leaf: Leaf) -> list[Any]:
+def plain_values(values: Sequence[Any], leaf: Leaf) -> Sequence[Any]:
     """Values as a column takes them; of undecoded ones the first words, or whether there is anything."""
     if leaf is Leaf.PRESENT:
-        return [None if v is None else bytes(v) not in BLANK for v in values]
+        return [None if v is None else not is_blank(v) for v in values]
     if leaf is Leaf.TEXT:
-        return [None if v is None or v is RAW or bytes(v) in BLANK else text_of(v)[:MAX_TEXT] for v in values]
+        return [None if v is None or is_blank(v) else text_of(v)[:MAX_TEXT] for v in values]
     return values
 
 
 def raw_hash(value: msgspec.Raw | None) -> str | None:
-    if value is None or bytes(value) in BLANK:
+    if value is None or is_blank(value):
         return None
     return hashlib.blake2b(bytes(value), digest_size=6).hexdigest()
 
 
-def items_hash(items: list[RawItem] | str | None) -> str | None:
+def items_hash(items: Trajectory) -> str | None:
     """A name for a prompt that depends on its words only."""
     if not items:
         return None
     digest = hashlib.blake2b(digest_size=6)
-    for _, name, payload, _ in steps(items, prompt=True):
-        digest.update(f"\0{name or ''}\0".encode())
+    for item in expanded(items, prompt=True):
+        payload = payload_of(item, kind_of(item, prompt=True))
+        digest.update(f"\0{item.name or ''}\0".encode("utf-8", "replace"))
         digest.update(text_of(payload).encode("utf-8", "replace"))
     return digest.hexdigest()
 
 
-def failure_suffix(value: Any) -> str | None:
+def failure_suffixes(ids: Sequence[Any]) -> list[str | None]:
     """How a synthetic failed row of an older Gym ends its id; other ids are of no use in a table."""
-    if not isinstance(value, str):
-        return None
-    ending = value.rpartition("-")[2]
-    return ending if ending in FAILURE_SUFFIXES else None
+    return [
+        value.rpartition("-")[2] if isinstance(value, str) and value.endswith(FAILURE_ENDINGS) else None
+        for value in ids
+    ]
 
 
 def join_scans(scans: list[Scan]) -> Scan:
@@ -310,9 +330,7 @@ def join_scans(scans: list[Scan]) -> Scan:
         length=join([scan.length for scan in scans], np.int64),
         columns=join_columns(scans),
         facts=np.concatenate([scan.facts for scan in scans]),
-        marks=np.concatenate(
-            [scan.marks + np.array([rows[i], 0, 0], np.int32) for i, scan in enumerate(scans)]
-        ),
+        marks=np.concatenate([scan.marks + np.array([rows[i], 0, 0], np.int32) for i, scan in enumerate(scans)]),
         bad=[bad._replace(line=bad.line + int(lines[i])) for i, scan in enumerate(scans) for bad in scan.bad],
         lines=int(lines[-1]),
     )

@@ -46,14 +46,12 @@ def expand(text: str) -> list[Path]:
     if path.is_dir():
         files = [p for p in sorted(path.rglob("*")) if p.is_file() and looks_like_rollouts(p)]
         if not files:
-            raise InputError(
-                f"{text}: no rollout files (*.jsonl, *.json, also .gz and .zst) in this directory."
-            )
+            raise InputError(f"{text}: no rollout files (*.jsonl, *.json, also .gz and .zst) in this directory.")
         return files
     if path.exists():
         return [path]
     if glob.has_magic(text):
-        matches = [Path(m) for m in sorted(glob.glob(text, recursive=True))]
+        matches = [Path(m) for m in sorted(glob.glob(text, recursive=True))]  # noqa: PTH207 - Path.glob refuses /…
         files = [p for p in matches if p.is_file() and not is_sidecar(p)]
         if not files:
             raise InputError(f"{text}: no file matches this pattern; check it with `ls`.")
@@ -66,7 +64,7 @@ def did_you_mean(path: Path) -> str:
     if not path.parent.is_dir():
         return ""
     close = difflib.get_close_matches(path.name, [p.name for p in path.parent.iterdir()], n=1)
-    return f"; did you mean {path.with_name(close[0])}?" if close else ""
+    return f"; did you mean {path.with_name(close[0])}" if close else ""
 
 
 def plain_name(path: Path) -> str:
@@ -105,7 +103,7 @@ def open_stream(path: Path) -> BinaryIO:
     try:
         kind = compression(path)
         if kind == "gzip":
-            return gzip.open(path, "rb")
+            return io.BufferedReader(gzip.open(path, "rb"))
         if kind == "zstd":
             return open_zstd(path)
         return path.open("rb", buffering=0)
@@ -116,9 +114,7 @@ def open_stream(path: Path) -> BinaryIO:
 def open_zstd(path: Path) -> BinaryIO:
     import zstandard
 
-    stream = zstandard.ZstdDecompressor().stream_reader(
-        path.open("rb"), read_across_frames=True, closefd=True
-    )
+    stream = zstandard.ZstdDecompressor().stream_reader(path.open("rb"), read_across_frames=True, closefd=True)
     return io.BufferedReader(stream)
 
 

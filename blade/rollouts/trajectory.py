@@ -10,12 +10,23 @@ from typing import Any
 import msgspec
 
 from blade.rollouts.conform import BadRow, conform, decode_any
-from blade.rollouts.features import CALL, KINDS, RESULT, ChatCall, Step, leading_prompt, steps, text_of
 from blade.rollouts.fields import Leaf, RawItem, Tree, graft
 from blade.rollouts.formats import Format
+from blade.rollouts.steps import (
+    CALL,
+    KINDS,
+    RESULT,
+    Trajectory,
+    expanded,
+    kind_of,
+    name_of,
+    payload_of,
+    split_prompt,
+    text_of,
+)
 from blade.rollouts.values import Item
 
-ITEMS = msgspec.json.Decoder(list[RawItem] | str | None)
+ITEMS: msgspec.json.Decoder[Trajectory] = msgspec.json.Decoder(list[RawItem] | str | None)
 
 
 def read_record(data: bytes) -> dict[str, Any]:
@@ -29,15 +40,16 @@ def read_record(data: bytes) -> dict[str, Any]:
 def read_items(record: dict[str, Any], form: Format) -> list[Item]:
     """The trajectory of a decoded row, prompt first."""
     prompt, output = raw_items(record, form.prompt), raw_items(record, form.output)
-    if form.prompt is None and isinstance(output, list):
-        split = leading_prompt(output)
-        prompt, output = output[:split], output[split:]
-    before, after = steps(prompt, prompt=True), steps(output, prompt=False)
-    named = name_results(before + after)
-    return [make_item(step, position, prompt=position < len(before)) for position, step in enumerate(named)]
+    if form.prompt is None:
+        prompt, output = split_prompt(output)
+    before, after = expanded(prompt, prompt=True), expanded(output, prompt=False)
+    names = called_names(before + after)
+    made = [make_item(item, names, position, prompt=True) for position, item in enumerate(before)]
+    made += [make_item(item, names, position, prompt=False) for position, item in enumerate(after, len(before))]
+    return made
 
 
-def raw_items(record: dict[str, Any], path: str | None) -> list[RawItem] | str | None:
+def raw_items(record: dict[str, Any], path: str | None) -> Trajectory:
     """The stored items at a path, mended where they are nested or oddly typed."""
     if path is None:
         return None
@@ -51,33 +63,23 @@ def raw_items(record: dict[str, Any], path: str | None) -> list[RawItem] | str |
     return ITEMS.decode(msgspec.json.encode(value))
 
 
-def name_results(found: list[Step]) -> list[Step]:
-    """Tool results with the name of the tool that was called, where ids tell."""
-    names = {call_id(step): step[1] for step in found if step[0] == CALL and call_id(step) is not None}
-    return [
-        (kind, name or names.get(call_id((kind, name, raw, origin))), raw, origin)
-        if kind == RESULT
-        else (kind, name, raw, origin)
-        for kind, name, raw, origin in found
-    ]
+def called_names(items: list[RawItem]) -> dict[str, str | None]:
+    """Names of the tools that were called, by the id of the call."""
+    calls = [item for item in items if kind_of(item, prompt=False) == CALL]
+    return {item.call_id: item.name for item in calls if item.call_id is not None}
 
 
-def call_id(step: Step) -> str | None:
-    origin = step[3]
-    if isinstance(origin, ChatCall):
-        return origin.id
-    return None if origin is None else origin.call_id or origin.tool_call_id
-
-
-def make_item(step: Step, position: int, *, prompt: bool) -> Item:
-    kind, name, raw, origin = step
-    role = origin.role if isinstance(origin, RawItem) else "user" if prompt else "assistant"
+def make_item(item: RawItem, names: dict[str, str | None], position: int, *, prompt: bool) -> Item:
+    kind = kind_of(item, prompt=prompt)
+    call_id = item.call_id or item.tool_call_id
+    name = name_of(item, kind) or (names.get(call_id or "") if kind == RESULT else None)
+    payload = payload_of(item, kind)
     return Item(
         position=position,
         kind=KINDS[kind],
-        role=role if kind not in (CALL, RESULT) else None,
+        role=item.role if kind not in (CALL, RESULT) else None,
         name=name,
-        text=text_of(raw) if len(memoryview(raw)) else "",
-        call_id=call_id(step),
+        text=text_of(payload) if payload else "",
+        call_id=call_id,
         prompt=prompt,
     )

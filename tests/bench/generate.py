@@ -16,9 +16,18 @@ WORDS = (
     "you were their one all we can her has there been if more when will would who so no said what up its about into "
     "them than time only some could these two may then do first any my now such like our over man even most made "
     "after also did many before must through back years where much your way well down should because each just "
-    "error value file search result order account meeting \\n \"quoted\" path/to/file.py 42 3.14 {key}"
+    'error value file search result order account meeting \\n "quoted" path/to/file.py 42 3.14 {key}'
 ).split(" ")
-TOOLS = ("search", "open_file", "run_command", "send_mail", "list_events", "update_record", "finish", "lookup")
+TOOLS = (
+    "search",
+    "open_file",
+    "run_command",
+    "send_mail",
+    "list_events",
+    "update_record",
+    "finish",
+    "lookup",
+)
 REPEATS = 4
 
 
@@ -44,18 +53,65 @@ def items(rng: random.Random, calls: int, size: int, pool: list[str]) -> list[di
         body = text(rng, size // (calls + 1), pool)
         if rng.random() < 0.02:
             body = "Error: connection timed out\n" + body
-        out.append({"type": "reasoning", "id": f"rs_{index}", "summary": [{"type": "summary_text", "text": text(rng, size // (4 * calls + 4), pool)}]})
-        out.append({"type": "function_call", "name": name, "arguments": json.dumps({"q": text(rng, 60, pool), "n": index}), "call_id": f"c{index}", "id": None, "status": "completed"})
-        out.append({"type": "function_call_output", "call_id": f"c{index}", "output": body, "id": None, "status": None})
-    out.append({"type": "message", "id": "msg", "role": "assistant", "status": "completed", "content": [{"type": "output_text", "text": text(rng, size // (calls + 1), pool), "annotations": []}]})
+        out.append(
+            {
+                "type": "reasoning",
+                "id": f"rs_{index}",
+                "summary": [{"type": "summary_text", "text": text(rng, size // (4 * calls + 4), pool)}],
+            }
+        )
+        out.append(
+            {
+                "type": "function_call",
+                "name": name,
+                "arguments": json.dumps({"q": text(rng, 60, pool), "n": index}),
+                "call_id": f"c{index}",
+                "id": None,
+                "status": "completed",
+            }
+        )
+        out.append(
+            {
+                "type": "function_call_output",
+                "call_id": f"c{index}",
+                "output": body,
+                "id": None,
+                "status": None,
+            }
+        )
+    out.append(
+        {
+            "type": "message",
+            "id": "msg",
+            "role": "assistant",
+            "status": "completed",
+            "content": [
+                {"type": "output_text", "text": text(rng, size // (calls + 1), pool), "annotations": []}
+            ],
+        }
+    )
     return out
 
 
-def row(rng: random.Random, task: int, repeat: int, *, size: int, calls: int, pool: list[str]) -> dict[str, Any]:
+def row(
+    rng: random.Random, task: int, repeat: int, *, size: int, calls: int, pool: list[str]
+) -> dict[str, Any]:
     reward = float(rng.random() < (task % 11) / 10)
     tokens = size // 4
-    tools = [{"type": "function", "name": name, "description": "A tool.", "parameters": {"type": "object", "properties": {"q": {"type": "string"}}}, "strict": True} for name in TOOLS[:4]]
-    question = [{"role": "system", "content": pool[0]}, {"role": "user", "content": pool[task % len(pool)], "type": "message"}]
+    tools = [
+        {
+            "type": "function",
+            "name": name,
+            "description": "A tool.",
+            "parameters": {"type": "object", "properties": {"q": {"type": "string"}}},
+            "strict": True,
+        }
+        for name in TOOLS[:4]
+    ]
+    question = [
+        {"role": "system", "content": pool[0]},
+        {"role": "user", "content": pool[task % len(pool)], "type": "message"},
+    ]
     return {
         "responses_create_params": {"input": question, "tools": tools, "temperature": 1.0, "top_p": None, "max_output_tokens": None, "metadata": None},
         "response": {

@@ -50,9 +50,9 @@ class Format(msgspec.Struct, frozen=True, kw_only=True):
                 retype(tree, path, leaf)
         if hash_inputs and self.input_field not in (None, self.prompt):
             graft(tree, str(self.input_field), Leaf.TEXT)
-        for path, wanted in ((self.prompt, features or hash_inputs), (self.output, features)):
-            if path is not None:
-                graft(tree, path, Leaf.ITEMS if wanted else Leaf.SKIP)
+        for items, wanted in ((self.prompt, features or hash_inputs), (self.output, features)):
+            if items is not None:
+                graft(tree, items, Leaf.ITEMS if wanted else Leaf.SKIP)
         return tree
 
 

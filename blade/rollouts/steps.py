@@ -1,0 +1,132 @@
+"""The steps of a trajectory: one item is one step, whatever dialect it was stored in.
+
+The table's facts and the full items of `trajectory` both number what `expanded` returns, so a position found by one
+is the same step for the other. Texts stay undecoded: decoding them all would cost more than everything else.
+"""
+
+import msgspec
+
+from blade.rollouts.fields import RawItem
+from blade.rollouts.values import ItemKind
+
+MESSAGE, REASONING, CALL, RESULT, ENVIRONMENT = range(5)
+KINDS: tuple[ItemKind, ...] = ("message", "reasoning", "tool_call", "tool_result", "environment")
+PLAIN_KINDS = {"function_call": CALL, "function_call_output": RESULT, "reasoning": REASONING}
+"""Kinds that follow from the stored type alone."""
+
+BLANK = frozenset({b"", b"null", b'""', b"[]"})
+
+Trajectory = list[RawItem] | str | None
+
+
+class ChatFunction(msgspec.Struct):
+    name: str | None = None
+    arguments: msgspec.Raw = msgspec.Raw()
+
+
+class ChatCall(msgspec.Struct):
+    id: str | None = None
+    function: ChatFunction | None = None
+    name: str | None = None
+    arguments: msgspec.Raw = msgspec.Raw()
+
+
+class TextPart(msgspec.Struct):
+    text: str | None = None
+
+
+CHAT_CALLS = msgspec.json.Decoder(list[ChatCall])
+CONTENT = msgspec.json.Decoder(str | list[str | TextPart] | TextPart | None)
+UNDECODABLE = (msgspec.MsgspecError, RecursionError, UnicodeDecodeError)
+
+
+def expanded(items: Trajectory, *, prompt: bool) -> list[RawItem]:
+    """One item per step: a plain text is a message, a chat message with tool calls is the message and its calls."""
+    if items is None:
+        return []
+    if isinstance(items, str):
+        return [RawItem(role="user" if prompt else "assistant", content=msgspec.Raw(msgspec.json.encode(items)))]
+    if not any(item.tool_calls for item in items):
+        return items
+    return [step for item in items for step in message_and_calls(item)]
+
+
+def message_and_calls(item: RawItem) -> list[RawItem]:
+    """The message, unless it is nothing but its calls, and the calls as items of their own."""
+    if kind_of(item, prompt=False) != MESSAGE or is_blank(item.tool_calls):
+        return [item]
+    calls = chat_calls(item.tool_calls)
+    return calls if calls and is_blank(item.content) else [item, *calls]
+
+
+def chat_calls(raw: msgspec.Raw) -> list[RawItem]:
+    try:
+        calls = CHAT_CALLS.decode(raw)
+    except UNDECODABLE:
+        return [RawItem(type="function_call", arguments=raw)]
+    return [call_item(call, call.function or call) for call in calls]
+
+
+def call_item(call: ChatCall, function: ChatFunction | ChatCall) -> RawItem:
+    return RawItem(type="function_call", name=function.name, arguments=function.arguments, call_id=call.id)
+
+
+def kind_of(item: RawItem, *, prompt: bool) -> int:
+    """What a step is. Who speaks decides: what is not the agent's own is a tool's, or the environment's."""
+    stored, role = item.type, item.role
+    if stored in PLAIN_KINDS:
+        return PLAIN_KINDS[stored]
+    if stored in (None, "message"):
+        if role in (None, "assistant"):
+            return MESSAGE
+        if role in ("tool", "function"):
+            return RESULT
+    elif stored.endswith("_output"):
+        return RESULT
+    elif stored.endswith("_call"):
+        return CALL
+    return MESSAGE if prompt else ENVIRONMENT
+
+
+def payload_of(item: RawItem, kind: int) -> msgspec.Raw:
+    """The undecoded text of a step."""
+    if kind == CALL:
+        return item.arguments
+    if kind == RESULT:
+        return item.output or item.content
+    return item.content if kind != REASONING or is_blank(item.summary) else item.summary
+
+
+def name_of(item: RawItem, kind: int) -> str | None:
+    """The tool a step calls; a built-in tool goes by the type of its call."""
+    return item.name or (item.type if kind == CALL and item.type != "function_call" else None)
+
+
+def split_prompt(items: Trajectory) -> tuple[Trajectory, Trajectory]:
+    """A whole conversation as what came before the agent acted and what came after."""
+    if not isinstance(items, list):
+        return None, items
+    split = next((index for index, item in enumerate(items) if is_acting(item)), len(items))
+    return items[:split], items[split:]
+
+
+def is_acting(item: RawItem) -> bool:
+    return item.type not in (None, "message") or item.role in ("assistant", "tool", "function", None)
+
+
+def is_blank(raw: msgspec.Raw) -> bool:
+    """Whether an undecoded value holds nothing."""
+    return len(raw) <= 4 and bytes(raw) in BLANK
+
+
+def text_of(raw: msgspec.Raw) -> str:
+    """The text of a stored content: a string, a list of parts, or something else as its JSON."""
+    try:
+        content = CONTENT.decode(raw)
+    except UNDECODABLE:
+        return bytes(raw).decode("utf-8", "replace")
+    if content is None or isinstance(content, str):
+        return content or ""
+    if isinstance(content, TextPart):
+        return content.text or ""
+    return "\n".join([part if isinstance(part, str) else part.text or "" for part in content])
