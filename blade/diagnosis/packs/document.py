@@ -119,8 +119,7 @@ class Builder:
         if self._nodes > MAX_NODES:
             raise Refused(f"a pack has at most {MAX_NODES} values", line)
         if isinstance(event, yaml.ScalarEvent):
-            plain = event.style is None
-            self._scalar(resolve(event.value) if plain else event.value, event.value, line)
+            self._scalar(resolve(event.value) if event.implicit[0] else event.value, event.value, line)
             return
         if len(self._open) >= MAX_DEPTH:
             raise Refused(f"a pack is at most {MAX_DEPTH} levels deep", line)

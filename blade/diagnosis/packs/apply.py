@@ -1,0 +1,171 @@
+"""A pack applied to a run: how far rollouts came, and which error pattern each that did not pass belongs to.
+
+The table is asked first. The file is read twice at most: once for the rows the table leaves open, once for quotes.
+Rollouts that passed are never read. In a run without a success rule nothing is known to have passed, so patterns are
+looked for in every rollout.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from blade.diagnosis.analysis import MAX_LISTED, Count, Stage
+from blade.diagnosis.funnel import carried_back
+from blade.diagnosis.labels import Evidence
+from blade.diagnosis.packs.conditions import Condition
+from blade.diagnosis.packs.evaluate import View, needed_fields, needs_items
+from blade.diagnosis.packs.evidence import count_by, find_evidence
+from blade.diagnosis.packs.pack import Pack, PatternRule, StageRule
+from blade.diagnosis.packs.reading import read_sample, read_whole, trajectory_fields
+from blade.diagnosis.packs.verdict import Mask, Places, Verdict
+from blade.metrics import Outcomes
+from blade.rollouts.table import RolloutTable, Run
+
+
+class PackStage(NamedTuple):
+    """A stage of the funnel, row by row and in numbers."""
+
+    stage: Stage
+    """As it stands in the analysis."""
+    mask: Mask | None
+    """Per row: whether the rollout came this far; `None` when that cannot be told."""
+
+
+class PatternHits(NamedTuple):
+    """Where an error pattern was seen."""
+
+    rule: PatternRule
+    """The pattern."""
+    rows: Places
+    """Rollouts that did not pass and show it, in table order."""
+    items: Places
+    """Per such rollout: the item it was seen at, -1 where there is none."""
+    primary: Mask
+    """Per such rollout: whether no earlier pattern claims it."""
+    tasks: int
+    """Tasks with such a rollout."""
+    passed: int | None
+    """Rollouts that passed and show it all the same; `None` when only their files could tell."""
+    evidence: list[Evidence]
+    """For the first such rollout of each task: where to look, and what stands there."""
+    by: list[Count]
+    """Rollouts per value of the field the pattern is broken down by, most first."""
+
+
+class PackResult(NamedTuple):
+    """What a pack says about a run."""
+
+    pack: Pack
+    """The pack."""
+    stages: list[PackStage]
+    """The funnel, from `started` to `passed`."""
+    patterns: list[PatternHits]
+    """One entry per pattern, in the pack's order; those never seen included."""
+    primary: Places
+    """Per row: position of the pattern it belongs to; -1 when it passed or nothing explains it."""
+    failing: int
+    """Rollouts patterns were looked for in: those not known to have passed."""
+    unexplained: int
+    """Those of them that no pattern explains."""
+
+
+def apply_pack(pack: Pack, run: Run, outcomes: Outcomes) -> PackResult:
+    """Puts every rule of a pack to a run."""
+    table = run.table
+    open_rows = outcomes.success != 1.0
+    view = View(table, outcomes.success, read_sample(run, open_rows))
+    conditions = [*(stage.when for stage in pack.stages), *(pattern.when for pattern in pack.patterns)]
+    before = [view.verdict(condition) for condition in conditions]
+    found = resolve(conditions, before, view=view, run=run, among=open_rows)
+    staged, seen = found[: len(pack.stages)], found[len(pack.stages) :]
+    primary = first_of(seen, among=open_rows)
+    hits = [
+        pattern_hits(position, pack.patterns[position], verdict, run=run, outcomes=outcomes, primary=primary)
+        for position, verdict in enumerate(seen)
+    ]
+    return PackResult(
+        pack=pack,
+        stages=funnel(pack, [told(view, *stage) for stage in zip(pack.stages, staged, strict=True)], table, outcomes),
+        patterns=hits,
+        primary=primary,
+        failing=int(open_rows.sum()),
+        unexplained=int((open_rows & (primary < 0)).sum()),
+    )
+
+
+def resolve(conditions: list[Condition], before: list[Verdict], *, view: View, run: Run, among: Mask) -> list[Verdict]:
+    """Verdicts with the open rows among the wanted ones decided from the file, each row read once."""
+    wanting = [index for index, verdict in enumerate(before) if (verdict.ask & among).any()]
+    rows = np.zeros(len(among), dtype=bool)
+    for index in wanting:
+        rows |= before[index].ask & among
+    names: set[str] = set().union(*(needed_fields(conditions[index]) for index in wanting))
+    if any(needs_items(conditions[index]) for index in wanting):
+        names |= trajectory_fields(run)
+    after = [Verdict(verdict.yes.copy(), verdict.ask & ~among, verdict.place.copy()) for verdict in before]
+    for row, whole in read_whole(run, np.flatnonzero(rows).tolist(), names):
+        for index in wanting:
+            place = view.holds(conditions[index], row, whole) if before[index].ask[row] else None
+            if place is not None:
+                after[index].yes[row], after[index].place[row] = True, place
+    return after
+
+
+def first_of(seen: list[Verdict], *, among: Mask) -> Places:
+    """Per row: position of the first pattern that holds."""
+    primary = np.full(len(among), -1, dtype=np.int64)
+    for position in range(len(seen) - 1, -1, -1):
+        primary[seen[position].yes & among] = position
+    return primary
+
+
+def told(view: View, stage: StageRule, verdict: Verdict) -> Mask | None:
+    """Per row: whether it is at a stage; `None` when the rows have no field the stage is told by."""
+    return verdict.yes if view.can_tell(stage.when) else None
+
+
+def funnel(pack: Pack, masks: list[Mask | None], table: RolloutTable, outcomes: Outcomes) -> list[PackStage]:
+    """The pack's stages between the two that every funnel has."""
+    passed = None if outcomes.is_continuous else outcomes.success == 1.0
+    rows = [*masks, passed]
+    names = [(stage.name, stage.definition) for stage in pack.stages]
+    names = [("started", "a row exists for the rollout, failed ones included"), *names]
+    names.append(("passed", "counts as a success"))
+    reached = carried_back([np.ones(len(table), dtype=bool), *rows])
+    stages: list[PackStage] = []
+    before = np.ones(len(table), dtype=bool)
+    for (name, definition), mask in zip(names, reached, strict=True):
+        stages.append(PackStage(stage_of(name, definition, mask, before=before, table=table), mask))
+        before = before if mask is None else mask
+    return stages
+
+
+def stage_of(name: str, definition: str, mask: Mask | None, *, before: Mask, table: RolloutTable) -> Stage:
+    if mask is None:
+        return Stage(name=name, rollouts=None, tasks=None, definition=definition)
+    lost = np.flatnonzero(before & ~mask)[:MAX_LISTED]
+    return Stage(
+        name=name,
+        rollouts=int(mask.sum()),
+        tasks=len(np.unique(table.task[mask])),
+        definition=definition,
+        lost=[table.citation(row) for row in lost.tolist()],
+    )
+
+
+def pattern_hits(
+    position: int, rule: PatternRule, verdict: Verdict, *, run: Run, outcomes: Outcomes, primary: Places
+) -> PatternHits:
+    passing = outcomes.success == 1.0
+    rows = np.flatnonzero(verdict.yes & ~passing)
+    items = verdict.place[rows]
+    return PatternHits(
+        rule=rule,
+        rows=rows,
+        items=items,
+        primary=primary[rows] == position,
+        tasks=len(np.unique(run.table.task[rows])),
+        passed=None if (verdict.ask & passing).any() else int((verdict.yes & passing).sum()),
+        evidence=find_evidence(rule, rows, items, run=run),
+        by=count_by(rule.by, rows, run.table),
+    )

@@ -1,0 +1,222 @@
+"""A taxonomy pack as a value, and how one is made from a file.
+
+A pack declares, for one family of benchmarks, how a run is recognised (`matches`), the stages of its funnel and its
+error patterns. It is data: the file is YAML, its shape is `schemas/taxonomy.schema.json`, and nothing in it is ever
+executed. Patterns are tried in their order, and a failing rollout belongs to the first that holds.
+"""
+
+from pathlib import Path as File
+from typing import Any, Literal
+
+import msgspec
+
+from blade.diagnosis.labels import Confidence
+from blade.diagnosis.packs.conditions import Condition, ItemIs, parse_condition, parse_item, parse_questions
+from blade.diagnosis.packs.expressions import Expression
+from blade.diagnosis.packs.values import Path, Questions
+
+Intervention = Literal["data", "prompt", "agent_loop", "verifier_repair", "environment", "sft", "rl", "documentation"]
+Who = Literal["data", "infrastructure", "verifier", "environment", "user", "harness", "model"]
+CauseCode = Literal["DA", "IR", "TI", "BI", "UK", "KG"]
+
+WHO: dict[str | None, Who] = {"DA": "data", "IR": "infrastructure", "TI": "verifier"}
+"""Whose doing a pattern is when it does not say; anything else is the model's."""
+
+
+class Match(msgspec.Struct, frozen=True, kw_only=True, eq=False):
+    """One way to recognise a run; everything it names must be so."""
+
+    all_fields: tuple[Path, ...] = ()
+    """Fields the rows have, null or not."""
+    any_fields: tuple[Path, ...] = ()
+    """Fields of which the rows have at least one."""
+    no_fields: tuple[Path, ...] = ()
+    """Fields the rows do not have."""
+    texts: tuple[tuple[Path, Expression], ...] = ()
+    """Fields whose every known value matches."""
+    agent: Expression | None = None
+    """Matches the name of a harness."""
+    first_tool: Expression | None = None
+    """Matches the first tool that some rollout called."""
+    prompt: Expression | None = None
+    """Matches an item given to the agent, in every row looked at."""
+    formats: tuple[str, ...] = ()
+    """Formats of the file."""
+
+
+class AnswerFields(msgspec.Struct, frozen=True, kw_only=True):
+    """Where the answers are."""
+
+    extracted: str
+    """Field with the answer the verifier read."""
+    expected: str | None = None
+    """Field with the right one."""
+
+
+class StageRule(msgspec.Struct, frozen=True, kw_only=True, eq=False):
+    """One stage of the funnel."""
+
+    name: str
+    """What a rollout has done when it is here."""
+    definition: str
+    """How it is told from the rows."""
+    when: Condition
+    """The same as a condition."""
+
+
+class Quote(msgspec.Struct, frozen=True, kw_only=True, eq=False):
+    """Where a pattern's verbatim evidence stands: in a field or in an item."""
+
+    field: Path | None = None
+    """The field."""
+    beside: Path | None = None
+    """A second list; the quoted element is the first whose neighbour passes."""
+    beside_asked: Questions = ()
+    """What is asked of the neighbour."""
+    item: ItemIs | None = None
+    """The item."""
+    matches: Expression | None = None
+    """The line that is quoted; without it the beginning of the text."""
+    take: Literal["start", "end"] = "start"
+    """Which end of the text is quoted."""
+
+
+class Breakdown(msgspec.Struct, frozen=True, kw_only=True, eq=False):
+    """A field whose values a pattern's rollouts are counted by."""
+
+    field: Path
+    """The field; every element of a list counts."""
+    beside: Path | None = None
+    """A second list; only elements whose neighbour passes count."""
+    beside_asked: Questions = ()
+    """What is asked of the neighbour."""
+
+
+class PatternRule(msgspec.Struct, frozen=True, kw_only=True, eq=False):
+    """One kind of failure."""
+
+    code: str
+    """Short name."""
+    title: str
+    """What is seen, in words."""
+    cause: CauseCode | None
+    """Root cause; `None` where only the task's other rollouts can tell, as for a wrong answer."""
+    who: Who
+    """Whose doing it is."""
+    confidence: Confidence
+    """How sure the rule is."""
+    intervention: Intervention
+    """What kind of fix it calls for."""
+    when: Condition
+    """When a rollout that did not pass shows it."""
+    quote: Quote | None = None
+    """Where the evidence stands."""
+    by: Breakdown | None = None
+    """What its rollouts are counted by."""
+
+
+class Pack(msgspec.Struct, frozen=True, kw_only=True, eq=False):
+    """A benchmark family's funnel and error patterns."""
+
+    name: str
+    """Short name, as in its file."""
+    title: str
+    """What family it is for."""
+    description: str
+    """What a reader should know before using it."""
+    version: str
+    """The pack's own version."""
+    matches: tuple[Match, ...]
+    """Ways to recognise a run; one is enough."""
+    priority: int
+    """Which pack wins when several recognise a run: the higher, then the more specific."""
+    answer: AnswerFields | None
+    """Where the answers are."""
+    slices: tuple[str, ...]
+    """Fields worth cutting a run of this family by."""
+    stages: tuple[StageRule, ...]
+    """The funnel between `started` and `passed`, in order."""
+    patterns: tuple[PatternRule, ...]
+    """Error patterns, in the order in which they are tried."""
+    source: str
+    """Where it was read from: a file, or `shipped`."""
+
+
+def make_pack(said: dict[str, Any], source: File | None) -> Pack:
+    """The pack a checked document states."""
+    answer = said.get("answer")
+    return Pack(
+        name=said["name"],
+        title=said["title"],
+        description=said["description"],
+        version=said["version"],
+        matches=tuple(make_match(match) for match in said["matches"]),
+        priority=said.get("priority", 0),
+        answer=None if answer is None else AnswerFields(**answer),
+        slices=tuple(said.get("slices", ())),
+        stages=tuple(make_stage(stage) for stage in said["stages"]),
+        patterns=tuple(make_pattern(pattern) for pattern in said["patterns"]),
+        source="shipped" if source is None else source.name,
+    )
+
+
+def make_match(said: dict[str, Any]) -> Match:
+    return Match(
+        all_fields=paths(said.get("all_fields")),
+        any_fields=paths(said.get("any_fields")),
+        no_fields=paths(said.get("no_fields")),
+        texts=tuple((Path(path), Expression(source)) for path, source in said.get("texts", {}).items()),
+        agent=expression(said.get("agent")),
+        first_tool=expression(said.get("first_tool")),
+        prompt=expression(said.get("prompt")),
+        formats=tuple(said.get("formats", ())),
+    )
+
+
+def paths(said: list[str] | None) -> tuple[Path, ...]:
+    return tuple(Path(text) for text in said or ())
+
+
+def expression(source: str | None) -> Expression | None:
+    return None if source is None else Expression(source)
+
+
+def make_stage(said: dict[str, Any]) -> StageRule:
+    return StageRule(name=said["name"], definition=said["definition"], when=parse_condition(said["when"]))
+
+
+def make_pattern(said: dict[str, Any]) -> PatternRule:
+    cause = said.get("cause")
+    return PatternRule(
+        code=said["code"],
+        title=said["title"],
+        cause=cause,
+        who=said.get("who", WHO.get(cause, "model")),
+        confidence=said["confidence"],
+        intervention=said["intervention"],
+        when=parse_condition(said["when"]),
+        quote=make_quote(said["quote"]) if "quote" in said else None,
+        by=make_breakdown(said["by"]) if "by" in said else None,
+    )
+
+
+def make_quote(said: dict[str, Any]) -> Quote:
+    beside, asked = make_beside(said)
+    return Quote(
+        field=Path(said["field"]) if "field" in said else None,
+        beside=beside,
+        beside_asked=asked,
+        item=parse_item(said["item"]) if "item" in said else None,
+        matches=expression(said.get("matches")),
+        take=said.get("take", "start"),
+    )
+
+
+def make_breakdown(said: dict[str, Any]) -> Breakdown:
+    beside, asked = make_beside(said)
+    return Breakdown(field=Path(said["field"]), beside=beside, beside_asked=asked)
+
+
+def make_beside(said: dict[str, Any]) -> tuple[Path | None, Questions]:
+    beside = said.get("beside")
+    return (None, ()) if beside is None else (Path(beside["field"]), parse_questions(beside))
