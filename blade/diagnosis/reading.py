@@ -1,5 +1,6 @@
 """What to read first: tasks whose cause nobody knows, those that weigh most first, with the rollouts that will tell."""
 
+import shlex
 from itertools import islice
 
 import numpy as np
@@ -30,18 +31,20 @@ def weight(cause: Cause, result: TaskResult) -> tuple[int, float]:
 def read_item(
     cause: Cause, index: int, result: TaskResult, table: RolloutTable, outcomes: Outcomes
 ) -> ReadingItem | None:
-    rows = np.flatnonzero(table.task == index)
+    rows = np.arange(*np.searchsorted(table.task, [index, index + 1]))  # the table is sorted by task
     passing, failing = rows[outcomes.success[rows] == 1.0], rows[outcomes.success[rows] != 1.0]
     if not len(failing):
         return None
     pair = closest(passing.tolist(), failing.tolist(), table) if len(passing) else (int(failing[0]),)
     cited = [table.citation(row) for row in pair]
+    # A key that begins with a dash would be taken for an option.
+    words = ["--", *cited] if any(citation.startswith("-") for citation in cited) else cited
     return ReadingItem(
         task=result.task,
         bucket=result.bucket or "missing",
         why=f"{cause.label} by {cause.author}: {cause.reason}",
         read=cited,
-        command="blade diff DIR " + " ".join(cited) if len(cited) == 2 else f"blade show DIR {cited[0]}",
+        command=f"blade {'diff' if len(cited) == 2 else 'show'} DIR {shlex.join(words)}",
     )
 
 
