@@ -22,9 +22,11 @@ from blade.diagnosis.reading import reading_list
 from blade.diagnosis.signals import Sightings, describe_signals, find_signals
 from blade.diagnosis.slicing import cut
 from blade.diagnosis.verdicts import read_all, scored_rows
+from blade.errors import UsageError
 from blade.metrics import Outcomes, Success, SuccessRule, infer_success, measure, parse_success_rule
 from blade.metrics.effort import compare_effort
 from blade.metrics.success import BINARY_RULE
+from blade.rollouts.columns import Column
 from blade.rollouts.copies import is_copy
 from blade.rollouts.identity import require_field
 from blade.rollouts.table import FAILED, TRUNCATED, Floats, RolloutTable, Run
@@ -115,7 +117,20 @@ def apply_rule(rule: SuccessRule, table: RolloutTable) -> Floats:
         return rule.apply(table.reward)
     require_field(table.rows, rule.field)
     column = table.rows.columns[rule.field]
-    return rule.apply([column.at(row) for row in range(len(table))])
+    passed = rule.apply(
+        [column.at(row) for row in range(len(table))] if isinstance(rule.value, str) else column.numbers()
+    )
+    if np.isnan(passed).all():
+        kind = "a text" if isinstance(rule.value, str) else "a number or true/false"
+        raise UsageError(f"success rule {str(rule)!r}: {rule.field} is never {kind}; it is {column_example(column)}.")
+    # What failed before a verdict has none, whatever the runner wrote into the verdict's field.
+    return np.where((table.status == FAILED) & np.isnan(table.reward), np.nan, passed)
+
+
+def column_example(column: Column) -> str:
+    """A value of a column as JSON would have it."""
+    row = int(np.flatnonzero(column.known())[0])
+    return msgspec.json.encode(column.at(row)).decode()
 
 
 def make_outcomes(table: RolloutTable, passed: Floats, sightings: Sightings, options: AnalyzeOptions) -> Outcomes:
@@ -138,9 +153,8 @@ def clusters(table: RolloutTable, field: str | None) -> np.ndarray[tuple[int], n
     require_field(table.rows, field)
     codes = table.rows.columns[field].coded().values
     out = np.arange(len(table.tasks), dtype=np.int64) + int(codes.max(initial=0)) + 1
-    for row in range(len(table) - 1, -1, -1):
-        if codes[row] >= 0:
-            out[table.task[row]] = codes[row]
+    known = np.flatnonzero(codes >= 0)[::-1]  # the last assignment wins, so the first row comes last
+    out[table.task[known]] = codes[known]
     return out
 
 
