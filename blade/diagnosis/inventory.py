@@ -1,16 +1,14 @@
 """What came in, as a reader of the report should know it: file names without the machine's directories."""
 
-import re
 from pathlib import PurePath
 
 import msgspec
+import numpy as np
 
 from blade.diagnosis.analysis import MAX_LISTED, Count, Inputs, PublishedCheck, SourceFile
 from blade.rollouts import Column, Duplicate, Run
 from blade.rollouts.columns import level_text
 from blade.rollouts.table import InputFile
-
-DIRECTORIES = re.compile(r"(?:[^\s:]*/)+(?=[^\s/:]+)")
 
 
 def describe_inputs(run: Run, published: list[PublishedCheck], copies: list[str]) -> Inputs:
@@ -28,7 +26,7 @@ def describe_inputs(run: Run, published: list[PublishedCheck], copies: list[str]
         recovered_failures=run.recovered,
         published=published,
         copies=copies,
-        notes=[without_directories(note) for note in run.notes],
+        notes=run.notes,
     )
 
 
@@ -46,9 +44,9 @@ def counts(column: Column) -> list[Count]:
     """How many rollouts carry each value, most first."""
     coded = column.coded()
     numbers: dict[str | None, int] = {}
-    for code in coded.values.tolist():
+    for code, number in zip(*(found.tolist() for found in np.unique(coded.values, return_counts=True)), strict=True):
         value = None if code < 0 else level_text(coded.levels[code])
-        numbers[value] = numbers.get(value, 0) + 1
+        numbers[value] = numbers.get(value, 0) + number
     ordered = sorted(numbers.items(), key=lambda pair: (-pair[1], pair[0] or ""))
     return [Count(value=value, rollouts=number) for value, number in ordered]
 
@@ -60,8 +58,3 @@ def file_name(path: str) -> str:
 def strip_paths(duplicate: Duplicate) -> Duplicate:
     rows = [msgspec.structs.replace(row, file=file_name(row.file)) for row in duplicate.rows]
     return msgspec.structs.replace(duplicate, rows=rows)
-
-
-def without_directories(text: str) -> str:
-    """A sentence whose paths are cut to their file names."""
-    return DIRECTORIES.sub("", text)
