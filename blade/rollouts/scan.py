@@ -26,6 +26,7 @@ from blade.rollouts.steps import UNDECODABLE, Trajectory, expanded, is_blank, ki
 
 BATCH = 256
 MAX_SURPRISES = 32
+NAMED_TEXT = 60
 INPUT_HASH = "input_hash"
 FIRST_TOOL = "first_tool"
 RESPONSE_ID = "response.id"
@@ -171,6 +172,8 @@ class Scanner:
     def _column(self, path: str, values: Sequence[Any], kind: Kind | None) -> None:
         if path == RESPONSE_ID:
             values, kind = failure_suffixes(values), "text"
+        elif path in self.plan.fields:
+            values = [shortened(value) for value in values]
         builder = self.builders.get(path)
         if builder is None:
             builder = self.builders[path] = ColumnBuilder()
@@ -292,6 +295,14 @@ def plain_values(values: Sequence[Any], leaf: Leaf) -> Sequence[Any]:
     if leaf is Leaf.TEXT:
         return [None if v is None or is_blank(v) else text_of(v)[:MAX_TEXT] for v in values]
     return values
+
+
+def shortened(value: Any) -> Any:
+    """A value of a field the user named: a text too long for the table keeps its first words and a hash of all."""
+    if not isinstance(value, str) or len(value) <= MAX_TEXT:
+        return value
+    digest = hashlib.blake2b(value.encode("utf-8", "replace"), digest_size=6).hexdigest()
+    return f"{value[:NAMED_TEXT]}… {digest}"
 
 
 def raw_hash(value: msgspec.Raw | None) -> str | None:
