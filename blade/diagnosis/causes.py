@@ -121,11 +121,15 @@ def answers_by_task(outcomes: Outcomes, answers: list[Answered]) -> dict[int, di
 
 def decide(result: TaskResult, failing: list[int], grounds: list[Ground], said: dict[int, str]) -> Verdict:
     if not failing:
-        return verdict(result, "DA", "medium", "no_rollouts", "no rollout of this task has a known outcome", [])
+        # As in the run's health: what is missing was lost on the way.
+        return verdict(result, "IR", "medium", "missing_rollouts", "no rollout of this task is there", [])
     shares = explain(failing, grounds)
     ranked = sorted(shares, key=lambda cause: (-len(shares[cause]), order(cause)))
     first = ranked[0]
     second = ranked[1] if len(ranked) > 1 and is_mixed(shares[ranked[1]], failing) else None
+    if first == REST and not result.n:
+        reason = f"none of its {len(failing)} rollouts has a score"
+        return verdict(result, "DA", "medium", "unscored", reason, rest_places(shares[REST]))
     if first == REST:
         return unexplained(result, shares[REST], grounds, said, second)
     return explained(result, failing, shares[first], first, second, grounds, said)
