@@ -164,6 +164,20 @@ def test_a_reader_that_has_had_enough_is_no_error(tmp_path: Path) -> None:
     assert (process.returncode, said) == (0, b"")
 
 
+@pytest.mark.parametrize("words", [["show", "1:1"], ["diff", "1:0", "1:1"], ["report"]], ids=lambda words: words[0])
+def test_a_reader_that_never_read_is_no_error_either(tmp_path: Path, words: list[str]) -> None:
+    out = diagnosed(tmp_path)
+    reading, writing = os.pipe()
+    os.close(reading)
+    env = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    command = [sys.executable, "-m", "blade", words[0], str(out), *words[1:]]
+
+    done = subprocess.run(command, stdout=writing, stderr=subprocess.PIPE, env=env)
+    os.close(writing)
+
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
 def test_an_interrupt_ends_with_one_line_and_130(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "blade", "diagnose", "-", "--out", str(tmp_path / "out")]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as process:

@@ -10,6 +10,10 @@ import zstandard
 from blade_command import airline, blade, blade_process, document
 from rollout_rows import Row, rollout, write_rows
 
+from blade.cli.pipeline import with_named_fields
+from blade.diagnosis import AnalyzeOptions
+from blade.rollouts import ReadOptions
+
 FILES = ["analysis.json", "labels.jsonl", "reading_list.md", "report.md"]
 
 
@@ -62,6 +66,29 @@ def test_standard_input_is_kept_so_that_it_can_be_shown(tmp_path: Path, pack: Ca
     assert analysis["coverage"]["rollouts"] == 6
     assert (tmp_path / "out" / "stdin.jsonl").read_bytes() == data
     assert shown["items"][-1]["text"] == "Booked SK2."
+
+
+def test_what_was_read_before_survives_an_empty_standard_input(tmp_path: Path) -> None:
+    data = airline(tmp_path).read_bytes()
+    blade("diagnose", "-", "--out", tmp_path / "out", input=data)
+
+    assert blade("diagnose", "-", "--out", tmp_path / "out", input=b"").exit_code == 3
+    assert (tmp_path / "out" / "stdin.jsonl").read_bytes() == data
+
+
+def test_every_field_the_analysis_will_ask_for_is_read() -> None:
+    options = AnalyzeOptions(success="verdict == pass", slices=("level",), cluster_field="document")
+
+    assert with_named_fields(ReadOptions(fields=("own",)), options).fields == ("document", "level", "own", "verdict")
+
+
+def test_a_field_that_is_named_is_read_however_deep_it_is(tmp_path: Path) -> None:
+    rows = [rollout(t, 0, float(t % 2), a={"b": {"c": {"d": {"e": f"group {t // 2}"}}}}) for t in range(6)]
+    words = ("--out", tmp_path / "o", "--slice", "a.b.c.d.e", "--json")
+
+    analysis = document(blade("diagnose", write_rows(tmp_path / "r.jsonl", rows), *words))
+
+    assert [level["level"] for level in analysis["slices"][0]["levels"]] == ["group 0", "group 1", "group 2"]
 
 
 def test_flat_records_are_read_by_the_fields_the_user_names(tmp_path: Path) -> None:

@@ -7,13 +7,14 @@ from pathlib import Path
 
 import pytest
 from blade_command import blade, blade_process
-from rollout_rows import call, message, result, rollout, write_rows
+from rollout_rows import Row, call, message, result, rollout, write_rows
 
 ESCAPE = "\x1b[31mred\x1b]0;title\x07\x9b2J\x08\r\x7f"
 BIDI = "\u202egnp.exe\u2066x\u2069\u200b"
 MARKUP = "[bold red]alarm[/] [link=http://evil.example]here[/link] :skull:"
 HOSTILE = f"{ESCAPE}{BIDI}{MARKUP}"
-FIELDS = ("--task-field", "task_id", "--repeat-field", "_ng_rollout_index")
+LEVEL = "\u202elevel[red]"
+FIELDS = ("--task-field", "task_id", "--repeat-field", "_ng_rollout_index", "--slice", LEVEL)
 UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
@@ -25,21 +26,24 @@ Words = list[str | Path]
 @pytest.fixture
 def out(tmp_path: Path) -> Path:
     """The folder of a diagnosis in which everything is hostile."""
-    thoughtful = f"<think>{HOSTILE}</think>{HOSTILE}"
-    hostile = {"task_id": KEY, "level": HOSTILE, f"{BIDI}{MARKUP}": HOSTILE, "response": {"model": HOSTILE}}
-    rows = [
-        rollout(0, n, n, output=[message(f"{thoughtful} {n}"), call(HOSTILE, HOSTILE), result(HOSTILE)], **hostile)
-        for n in (0, 1)
-    ]
-    source = write_rows(tmp_path / "evil.jsonl", [*rows, f"{HOSTILE} is not JSON"])
-    found = blade("diagnose", source, "--out", tmp_path / "out", "-q", *FIELDS, "--slice", "level")
+    thought = f"<think>{HOSTILE}</think>{HOSTILE}"
+    rows = [hostile_rollout(KEY, n, said=f"{thought} {n} {HOSTILE}") for n in (0, 1)]
+    others = [hostile_rollout(f"{n}{HOSTILE}", 0, said=thought, level=n % 2) for n in range(6)]
+    source = write_rows(tmp_path / "evil.jsonl", [*rows, *others, f"{HOSTILE} is not JSON"])
+    found = blade("diagnose", source, "--out", tmp_path / "out", "-q", *FIELDS)
     assert found.exit_code == 0, found.stderr
     return tmp_path / "out"
 
 
+def hostile_rollout(task: str, repeat: int, *, said: str, level: int = 0) -> Row:
+    output = [message(said), call(HOSTILE, HOSTILE), result(HOSTILE)]
+    hostile = {"task_id": task, LEVEL: f"{level}{HOSTILE}", "response": {"model": HOSTILE}, "group": HOSTILE}
+    return rollout(0, repeat, level or repeat, output=output, **hostile)
+
+
 COMMANDS: dict[str, Callable[[Path], Words]] = {
     "diagnose": lambda out: ["diagnose", out.parent / "evil.jsonl", "--out", out, *FIELDS],
-    "diagnose_groups": lambda out: ["diagnose", out.parent / "evil.jsonl", "--out", out / "g", "--group-by", "level"],
+    "diagnose_groups": lambda out: ["diagnose", out.parent / "evil.jsonl", "--out", out / "g", "--group-by", "group"],
     "show": lambda out: ["show", out, f"{KEY}:0"],
     "diff": lambda out: ["diff", out, f"{KEY}:0", f"{KEY}:1"],
     "label": lambda out: ["label", out, KEY, "--cause", "BI", "--cite", f"{KEY}:0", "--reason", HOSTILE],
@@ -60,6 +64,12 @@ def test_no_command_lets_a_control_character_through(out: Path, name: str) -> No
 @pytest.mark.parametrize("name", ["show", "diff"])
 def test_markup_is_printed_as_it_stands(out: Path, name: str) -> None:
     assert MARKUP in blade(*COMMANDS[name](out), env={"COLUMNS": "1000"}).stdout
+
+
+def test_hostile_fields_and_levels_are_in_the_summary(out: Path) -> None:
+    found = blade(*COMMANDS["diagnose"](out), env={"COLUMNS": "1000"}).stdout
+
+    assert "level[red]" in found.partition("Where it differs")[2]
 
 
 def test_json_keeps_every_character_and_sends_none_to_the_terminal(out: Path) -> None:
