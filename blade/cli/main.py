@@ -12,7 +12,7 @@ import typer
 from typer.core import TyperGroup
 
 from blade._version import __version__
-from blade.cli import demo, diagnose, diff, label, report, show
+from blade.cli import compare, demo, diagnose, diff, label, report, show
 from blade.cli.options import epilog
 from blade.errors import BladeError
 
@@ -71,6 +71,7 @@ app.command(epilog=diff.EPILOG)(diff.diff)
 app.command(epilog=label.EPILOG)(label.label)
 app.command(epilog=report.EPILOG)(report.report)
 app.command(epilog=demo.EPILOG)(demo.demo)
+app.command(epilog=compare.EPILOG)(compare.compare)
 
 
 def print_version(wanted: bool) -> None:

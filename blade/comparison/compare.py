@@ -91,7 +91,7 @@ def compare(
         config_unknown=found.unknown,
         warnings=[
             *([COPY_WARNING] if copied else []),
-            *pairing_warnings(*sides, units=pairing.units),
+            *pairing_warnings(*sides, units=pairing.units, is_rate=not graded),
             *slice_warnings(slices),
             *describe_configuration(found),
         ],

@@ -62,10 +62,11 @@ class DriverFinder:
     def find(self, most: int) -> list[Driver]:
         """The largest regressions, then the largest improvements."""
         moved = self.pairing.moved
-        order = np.argsort(np.nan_to_num(moved), kind="stable").tolist()
-        worse = [task for task in order if moved[task] < 0][:most]
-        # Among equals the earlier task comes first in both directions.
-        better = sorted((task for task in order if moved[task] > 0), key=lambda task: (-moved[task], task))[:most]
+        # Rounded, so that equal changes of different rates stay in the order of their tasks.
+        size = np.round(np.nan_to_num(moved), 9)
+        order = np.argsort(-np.abs(size), kind="stable").tolist()
+        worse = [task for task in order if size[task] < 0][:most]
+        better = [task for task in order if size[task] > 0][:most]
         return [self.driver(task, float(moved[task])) for task in [*worse, *better]]
 
     def driver(self, task: int, delta: float) -> Driver:

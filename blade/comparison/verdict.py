@@ -54,23 +54,21 @@ def say_p(p: float) -> str:
     return "p < 0.0001" if p < 0.0001 else f"p = {p:.4f}" if p < 0.001 else f"p = {p:.3f}"
 
 
-def pairing_warnings(base: Side, candidate: Side, *, units: int) -> list[str]:
+def pairing_warnings(base: Side, candidate: Side, *, units: int, is_rate: bool) -> list[str]:
     """What the pairing leaves out, and whether enough is left."""
     found: list[str] = []
     if units < FEWEST_UNITS:
         found.append(f"{units} paired tasks or clusters are too few to tell runs apart at 5 %, whatever they show")
     for side in (base, candidate):
-        value = side.headline.value
-        if side.not_in_other or side.only_scored_here:
-            left = side.not_in_other + side.only_scored_here
-            said = f"{side.run}: {left:,} of its tasks {'has' if left == 1 else 'have'} no counterpart"
-            shift = (
-                ""
-                if value is None
-                else f"; its headline is {value:.4f} over all and {side.paired:.4f} over paired tasks"
-            )
-            found.append(said + shift)
+        left, value = side.not_in_other + side.only_scored_here, side.headline.value
+        if left and value is not None:
+            shift = f"{score(value, is_rate)} over all its tasks and {score(side.paired, is_rate)} over the paired ones"
+            found.append(f"{side.run}: {left:,} of {side.tasks:,} tasks have no counterpart; its headline is {shift}")
     return found
+
+
+def score(value: float, is_rate: bool) -> str:
+    return f"{100.0 * value:.1f} %" if is_rate else f"{value:.3f}"
 
 
 def slice_warnings(slices: list[SliceChange]) -> list[str]:
