@@ -4,6 +4,7 @@ This is the one place where a `BladeError` becomes a line on stderr and an exit 
 caught: its traceback is what we need to see.
 """
 
+import contextlib
 import os
 import sys
 from typing import Annotated, Any, NoReturn
@@ -37,16 +38,22 @@ class Front(TyperGroup):
         except KeyboardInterrupt:
             stop("interrupted.", INTERRUPTED)
         except BrokenPipeError:
-            # Whoever reads us has had enough, as `blade show ... | head` does; the interpreter's last flush must not
-            # meet the closed pipe again.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            # Whoever reads us has had enough, as `blade show ... | head` does.
+            drop_output()
             raise typer.Exit(0) from None
         except MemoryError:
             stop("not enough memory; try --jobs 1, or one file at a time.", UNREADABLE)
         except OSError as error:
             if error.errno is None:  # not the system's: some libraries derive their own errors from OSError
                 raise
+            drop_output()
             stop(f"{error.filename or 'writing failed'}: {error.strerror or error}.", UNREADABLE)
+
+
+def drop_output() -> None:
+    """Sends what is still to be written nowhere, so that the interpreter's last flush does not fail once more."""
+    with contextlib.suppress(OSError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def stop(message: str, code: int) -> NoReturn:

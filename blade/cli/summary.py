@@ -48,7 +48,7 @@ def print_summary(console: Console, workspace: Workspace) -> None:
     print_section(console, "Mind", cautions(analysis))
     print_section(console, "Seen in rollouts", signal_lines(analysis))
     print_section(console, "Where it differs", slice_lines(analysis))
-    print_section(console, "What goes with failing, within a task", contrast_lines(analysis))
+    print_section(console, "What goes with failing or passing, within a task", contrast_lines(analysis))
     print_section(console, "Causes so far", cause_lines(analysis))
     print_section(console, "Worth fixing", fix_lines(analysis))
     print_section(console, "Read first", reading_lines(analysis, folder))

@@ -178,6 +178,17 @@ def test_a_reader_that_never_read_is_no_error_either(tmp_path: Path, words: list
     assert (done.returncode, done.stderr) == (0, b"")
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="the system has no device that is always full")
+def test_a_full_disk_under_the_output_is_one_sentence(tmp_path: Path) -> None:
+    env = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    command = [sys.executable, "-m", "blade", "show", str(diagnosed(tmp_path)), "1:1"]
+
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, env=env)
+
+    assert (done.returncode, done.stderr) == (3, b"blade: writing failed: No space left on device.\n")
+
+
 def test_an_interrupt_ends_with_one_line_and_130(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "blade", "diagnose", "-", "--out", str(tmp_path / "out")]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as process:
