@@ -11,7 +11,7 @@ ARGS ?=
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test check bench bench-coverage bench-reading clean
+.PHONY: help demo test check bench bench-coverage bench-reading accuracy clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-15s %s\n", $$1, $$2}' Makefile
@@ -34,6 +34,9 @@ bench-coverage: .venv/.bench ## measure how often the intervals cover the truth
 
 bench-reading: .venv/.bench ## measure reading speed and memory
 	.venv/bin/python tests/bench/reading.py
+
+accuracy: .venv/.run ## put known faults into made-up runs and measure how many the diagnosis finds (ARGS="--trials 5")
+	.venv/bin/python tests/accuracy/run.py $(ARGS)
 
 clean: ## remove caches and build output; .venv and reports stay
 	rm -rf build dist .bench .mypy_cache .ruff_cache .pytest_cache .hypothesis
