@@ -1,10 +1,11 @@
 """The library in three verbs: read, analyze, and hand the table to a data-frame library."""
 
+import difflib
 from collections.abc import Sequence
 from importlib import import_module
 from os import PathLike, fspath
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 import numpy as np
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     import pandas
     import polars
 
+Options = TypeVar("Options", ReadOptions, AnalyzeOptions)
 Paths = str | PathLike[str] | Sequence[str | PathLike[str]]
 
 
@@ -40,12 +42,31 @@ def read(paths: Paths, **options: Any) -> Run:
 def read_all(paths: Paths, **options: Any) -> list[Run]:
     """Every run in some files, directories or globs."""
     given = [paths] if isinstance(paths, str | PathLike) else list(paths)
-    return read_runs([fspath(path) for path in given], msgspec.convert(options, ReadOptions))
+    return read_runs([fspath(path) for path in given], from_keywords(ReadOptions, options))
 
 
-def analyze(run: Run, **options: Any) -> Analysis:
-    """Everything computed about a run; `options` are the fields of `AnalyzeOptions`."""
-    return analyze_run(run, msgspec.convert(options, AnalyzeOptions))
+def analyze(run: Run, *, others: Sequence[Run] = (), **options: Any) -> Analysis:
+    """Everything computed about a run; `options` are the fields of `AnalyzeOptions`.
+
+    Args:
+        others: runs it may be a copy of, such as all that `read_all` found.
+    """
+    return analyze_run(run, from_keywords(AnalyzeOptions, options), others=others)
+
+
+def from_keywords(kind: type[Options], options: dict[str, Any]) -> Options:
+    """Options from keywords; a single text stands for a list of one. An unknown name or a wrong type is told."""
+    fields = {field.name: field for field in msgspec.structs.fields(kind)}
+    for name in options:
+        if name not in fields:
+            close = difflib.get_close_matches(name, fields, n=3) or list(fields)
+            raise UsageError(f"unknown option {name!r}; options are: {', '.join(close)}.")
+    lists = {name for name, field in fields.items() if field.type == tuple[str, ...]}
+    plain = {n: (value,) if n in lists and isinstance(value, str) else value for n, value in options.items()}
+    try:
+        return msgspec.convert(plain, kind)
+    except msgspec.ValidationError as error:
+        raise UsageError(f"wrong option: {error}.") from error
 
 
 def to_polars(run: Run) -> "polars.DataFrame":
