@@ -7,7 +7,7 @@ from rollout_rows import Row, analyze_rows, call, message, result, rollout, with
 
 from blade.diagnosis import Analysis
 
-TOOLS = {"params": {"tools": [{"type": "function", "name": "search"}]}}
+TOOLS: Row = {"params": {"tools": [{"type": "function", "name": "search"}]}}
 STAGES = ["started", "produced output", "reached the core action", "reached the verifier", "passed"]
 
 

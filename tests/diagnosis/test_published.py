@@ -8,7 +8,7 @@ from rollout_rows import Row, analyze_rows, read_files, rollout, write_rows
 from blade.diagnosis import analyze
 from blade.diagnosis.analysis import PublishedCheck
 
-AGENT = {"agent_ref": {"name": "swe"}}
+AGENT: Row = {"agent_ref": {"name": "swe"}}
 ROWS: list[Row] = [
     rollout(0, 0, 1.0, steps=2, ok=True, response={"usage": {"input_tokens": 10}}, **AGENT),
     rollout(0, 1, 0.0, steps=4, ok=False, response={"usage": {"input_tokens": 30}}, **AGENT),

@@ -6,7 +6,7 @@ from rollout_rows import Row, analyze_rows, call, message, result, rollout, thou
 
 from blade.diagnosis.signals import RULES
 
-TOOLS = {"params": {"tools": [{"type": "function", "name": "search"}]}}
+TOOLS: Row = {"params": {"tools": [{"type": "function", "name": "search"}]}}
 PLAIN = [rollout(task, 0) for task in range(90, 94)]
 """Rollouts with nothing remarkable: what is odd must be odd beside them."""
 WORKING = [rollout(task, 0, output=[call(), result("found"), message("done")], **TOOLS) for task in range(90, 94)]
@@ -218,7 +218,7 @@ def test_a_missing_extract_is_seen_only_where_others_have_one(tmp_path: Path) ->
 
 
 def test_rows_of_another_benchmark_lack_its_extract_for_a_reason(tmp_path: Path) -> None:
-    rows = [rollout(n, 0, 0.0, **{("extracted_answer", "parsed_option")[n % 2]: "A"}) for n in range(4)]
+    rows = [{**rollout(n, 0, 0.0), ("extracted_answer", "parsed_option")[n % 2]: "A"} for n in range(4)]
     assert signals(tmp_path, rows, beside=[]) == {}
 
 

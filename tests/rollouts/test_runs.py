@@ -3,7 +3,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from rollout_rows import keys, message, read_files, read_rows, reasons, rollout, without, write_rows
+from rollout_rows import Row, keys, message, read_files, read_rows, reasons, rollout, without, write_rows
 
 import blade
 from blade.errors import InputError, UsageError
@@ -124,7 +124,7 @@ def test_any_records_are_read_by_named_fields(tmp_path: Path, score: list[Any], 
 
 
 def test_a_text_where_the_score_should_be_is_a_bad_line(tmp_path: Path) -> None:
-    rows = [{"id": "a", "points": 1}, {"id": "b", "points": "good"}, {"id": "c", "points": 0}]
+    rows: list[Row] = [{"id": "a", "points": 1}, {"id": "b", "points": "good"}, {"id": "c", "points": 0}]
     run = read_rows(tmp_path, rows, reward_field="points")
     assert (keys(run), reasons(run)) == (["a:0", "c:0"], [(2, "points is 'good', expected a number")])
 
