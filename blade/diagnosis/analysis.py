@@ -227,6 +227,54 @@ class ReadingItem(msgspec.Struct, frozen=True, kw_only=True):
     """The command that shows them."""
 
 
+class PatternSeen(msgspec.Struct, frozen=True, kw_only=True):
+    """An error pattern of the pack, as seen in rollouts that did not pass."""
+
+    code: str
+    """Short name."""
+    title: str
+    """What was seen, in words."""
+    cause: str | None
+    """Root cause; `None` where only the task's other rollouts can tell."""
+    intervention: str
+    """What kind of work it calls for."""
+    rollouts: int
+    """Rollouts that show it."""
+    primary: int
+    """Those of them that no earlier pattern claims."""
+    tasks: int
+    """Tasks it was seen in."""
+    passed: int | None
+    """Rollouts that passed and show it all the same; `None` when that was not looked at."""
+    citations: list[str]
+    """Where it was seen; at most `MAX_LISTED`."""
+    examples: list[Evidence] = []
+    """A few of them, with what stands there."""
+    by: list[Count] = []
+    """Rollouts per value of the field the pattern is broken down by."""
+
+
+class PackUse(msgspec.Struct, frozen=True, kw_only=True):
+    """The taxonomy pack a diagnosis used."""
+
+    name: str
+    """Name of the pack."""
+    title: str
+    """The benchmark family it is for."""
+    version: str
+    """Its version."""
+    why: str
+    """What it was chosen by."""
+    patterns: list[PatternSeen]
+    """Its patterns that were seen, in the order in which they are tried."""
+    failing: int
+    """Rollouts patterns were looked for in."""
+    unexplained: int
+    """Those of them no pattern explains."""
+    unread: int
+    """Those of them left unread for want of budget."""
+
+
 Action = Literal[
     "data repair", "rerun", "verifier repair", "environment", "agent loop", "prompt", "sft", "rl", "documentation"
 ]
@@ -286,8 +334,10 @@ class Analysis(msgspec.Struct, frozen=True, kw_only=True):
     """The run cut by fields."""
     effort: list[Effort]
     """Tokens, steps and time of passing and failing rollouts."""
+    pack: PackUse | None = None
+    """The taxonomy pack of the benchmark's family; `None` when none fits."""
     funnel: list[Stage]
-    """How far rollouts came."""
+    """How far rollouts came, by the pack's stages where there is one."""
     signals: list[Signal]
     """What was seen in them, most failures first."""
     health: list[Finding]

@@ -21,6 +21,7 @@ from blade.diagnosis.published import check_published
 from blade.diagnosis.reading import reading_list
 from blade.diagnosis.signals import Sightings, describe_signals, find_signals
 from blade.diagnosis.slicing import cut
+from blade.diagnosis.taxonomy import classify, describe_pack, pack_grounds, pack_modes, without_covered
 from blade.diagnosis.verdicts import read_all, scored_rows
 from blade.errors import UsageError
 from blade.metrics import Outcomes, Success, SuccessRule, infer_success, measure, parse_success_rule
@@ -41,6 +42,8 @@ class AnalyzeOptions(msgspec.Struct, frozen=True, kw_only=True):
     """Fields to cut the run by, besides those that are found."""
     cluster_field: str | None = None
     """Field that says which tasks belong together, for the standard errors."""
+    pack: str | None = None
+    """Taxonomy pack by name or path; chosen by the rows' fields when `None`, and `none` for no pack at all."""
 
 
 class Diagnosed(NamedTuple):
@@ -68,12 +71,24 @@ def diagnose(run: Run, options: AnalyzeOptions | None = None, *, others: Sequenc
     published = check_published(run)
     copies = [other.name for other in others if other is not run and is_copy(run, other)]
     answers = [] if outcomes.is_continuous else read_all(run, scored_rows(outcomes))
-    findings = check_health(run, outcomes, sightings, published=published, copies=copies, answers=answers)
-    verdicts = decide_causes(measures.tasks, table, outcomes, sightings, findings, answers)
+    findings = check_health(
+        run,
+        outcomes,
+        sightings,
+        published=published,
+        copies=copies,
+        answers=answers,
+        others=rivals(run, others, options),
+    )
+    taxonomy = classify(run, outcomes, options.pack)
+    family = pack_grounds(taxonomy)
+    verdicts = decide_causes(measures.tasks, table, outcomes, sightings, findings, answers, family)
     causes = [as_cause(label) for label in quote_evidence(run, verdicts)]
     costs = quantities(table)
-    modes = failure_modes(outcomes, sightings, findings)
+    own_modes, remedies = pack_modes(taxonomy)
+    modes = {**own_modes, **without_covered(failure_modes(outcomes, sightings, findings), own_modes)}
     rows = ablate(outcomes, modes)
+    result = taxonomy.result
     analysis = Analysis(
         inputs=describe_inputs(run, published, copies),
         coverage=coverage_of(run, outcomes),
@@ -86,18 +101,29 @@ def diagnose(run: Run, options: AnalyzeOptions | None = None, *, others: Sequenc
         misplacement=measures.misplacement,
         lowest_rate_behind_always=measures.lowest_rate_behind_always,
         tasks=measures.tasks,
-        slices=cut(table, outcomes, options.slices),
+        slices=cut(table, outcomes, options.slices, usual=() if result is None else result.pack.slices),
         effort=compare_effort(outcomes, costs),
-        funnel=build_funnel(table, outcomes),
+        pack=describe_pack(run, taxonomy),
+        funnel=build_funnel(table, outcomes) if result is None else [stage for stage, _ in result.stages],
         signals=describe_signals(sightings, table, outcomes),
         health=[with_effect(found, outcomes) for found in findings],
         contrast=contrast_run(run, outcomes, costs),
         causes=causes,
         headroom=rows,
-        interventions=rejudged(mode_interventions(table, outcomes, modes, rows), measures.tasks, causes),
+        interventions=rejudged(mode_interventions(table, outcomes, modes, rows, remedies), measures.tasks, causes),
         reading_list=reading_list(causes, measures.tasks, table, outcomes),
     )
     return Diagnosed(run, outcomes, sightings, analysis)
+
+
+def rivals(run: Run, others: Sequence[Run], options: AnalyzeOptions) -> list[tuple[Run, Outcomes]]:
+    """Other runs on the same tasks, with what they made of them; a copy is no second opinion."""
+    found: list[tuple[Run, Outcomes]] = []
+    for other in others:
+        if other is not run and set(other.table.tasks) & set(run.table.tasks) and not is_copy(run, other):
+            _, passed = decide_success(other.table, options.success)
+            found.append((other, make_outcomes(other.table, passed, find_signals(other.table), options)))
+    return found
 
 
 def decide_success(table: RolloutTable, wanted: str | None) -> tuple[Success, Floats]:

@@ -7,6 +7,7 @@ unreliable knowledge when the task sometimes passes and a knowledge gap when it 
 answer a gap is only suspected (`KG?`), and the task goes to the reading list.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -57,11 +58,15 @@ def decide_causes(
     sightings: Sightings,
     findings: list[Found],
     answers: list[Answered],
+    family: Sequence[Ground] = (),
 ) -> list[Verdict]:
-    """One verdict for every task that is not always passed; none when success is not defined."""
+    """One verdict for every task that is not always passed; none when success is not defined.
+
+    Grounds that hold for the benchmark's family come before those that hold for any.
+    """
     if outcomes.is_continuous:
         return []
-    grounds = grounds_by_task(table, outcomes, all_grounds(sightings, findings))
+    grounds = grounds_by_task(table, outcomes, in_order([*family, *all_grounds(sightings, findings)]))
     failing = rows_by_task(table, outcomes)
     said = answers_by_task(outcomes, answers)
     return [
@@ -82,8 +87,12 @@ def all_grounds(sightings: Sightings, findings: list[Found]) -> list[Ground]:
         for found in findings
         if found.finding.code not in known and len(found.rows)
     ]
-    useful = [ground for ground in [*others, *signals] if ground.code not in NOT_DECISIVE]
-    return sorted(useful, key=lambda ground: list(CAUSES).index(ground.cause))
+    return [ground for ground in [*others, *signals] if ground.code not in NOT_DECISIVE]
+
+
+def in_order(grounds: list[Ground]) -> list[Ground]:
+    """Grounds by the order in which causes are tried."""
+    return sorted(grounds, key=lambda ground: list(CAUSES).index(ground.cause))
 
 
 def as_places(rows: Ints, items: Ints | None) -> dict[int, int]:

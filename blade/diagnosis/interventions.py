@@ -26,6 +26,8 @@ class Remedy(NamedTuple):
 
     action: Action
     what: str
+    cause: str = ""
+    """Root cause it belongs to, when no signal tells."""
 
 
 REMEDIES: dict[str, Remedy] = {
@@ -71,22 +73,26 @@ def failure_modes(outcomes: Outcomes, sightings: Sightings, findings: list[Found
 
 
 def mode_interventions(
-    table: RolloutTable, outcomes: Outcomes, modes: dict[str, Ints], rows: list[Headroom]
+    table: RolloutTable,
+    outcomes: Outcomes,
+    modes: dict[str, Ints],
+    rows: list[Headroom],
+    remedies: dict[str, Remedy],
 ) -> list[Intervention]:
-    """One remedy per failure mode."""
-    return [intervene(table, outcomes, row, modes[row.mode]) for row in rows if row.mode in modes]
+    """One remedy per failure mode; a pack's own remedies come with its modes."""
+    known = {**REMEDIES, **remedies}
+    return [intervene(table, outcomes, row, modes[row.mode], known[row.mode]) for row in rows if row.mode in modes]
 
 
-def intervene(table: RolloutTable, outcomes: Outcomes, row: Headroom, rows: Ints) -> Intervention:
+def intervene(table: RolloutTable, outcomes: Outcomes, row: Headroom, rows: Ints, remedy: Remedy) -> Intervention:
     """One mode's remedy. A wrong verdict is repaired by passing its rows, everything else by being rid of them."""
-    cause = MODE_CAUSES.get(row.mode, "TI")
     if row.mode in WRONG_VERDICTS:
         row = headroom(row.mode, outcomes, repaired(outcomes, rows), rollouts=row.rollouts)
     return Intervention(
-        action=REMEDIES[row.mode].action,
+        action=remedy.action,
         target=row.mode,
-        what=REMEDIES[row.mode].what,
-        cause=cause,
+        what=remedy.what,
+        cause=remedy.cause or MODE_CAUSES.get(row.mode, "TI"),
         headroom=row.gain,
         tasks=row.tasks,
         rollouts=len(rows),

@@ -30,11 +30,14 @@ VERDICT_BEGINNINGS = ("is_", "extracted_", "parsed_", "judge_", "reward_", "scor
 NOT_TASKS = frozenset({"reward", "first_tool", "input_hash", "model", "agent", "seed", "repeat", "trial"})
 
 
-def cut(table: RolloutTable, outcomes: Outcomes, asked: tuple[str, ...]) -> list[SliceTable]:
-    """The slices the user asked for, then those that were found."""
+def cut(
+    table: RolloutTable, outcomes: Outcomes, asked: tuple[str, ...], *, usual: tuple[str, ...] = ()
+) -> list[SliceTable]:
+    """The slices the user asked for, then those that were found; those usual for the benchmark first."""
     for field in asked:
         require_field(table.rows, field)
-    found = [field for field in find_fields(table, outcomes) if field not in asked]
+    there = [field for field in usual if field in table.rows.columns]
+    found = [f for f in dict.fromkeys([*there, *find_fields(table, outcomes)]) if f not in asked][:MOST_SLICES]
     return [cut_by(field, table, outcomes, asked=True) for field in dict.fromkeys(asked)] + [
         cut_by(field, table, outcomes, asked=False) for field in found
     ]
