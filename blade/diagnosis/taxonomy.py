@@ -1,0 +1,126 @@
+"""A taxonomy pack in the service of a diagnosis: which one is used, what it saw, and what follows from it.
+
+What a pack knows about a benchmark family comes before what holds for any: its patterns are grounds for causes ahead of
+the generic signals, its funnel replaces the generic one, and its interventions those of the modes they cover.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from blade.diagnosis.analysis import MAX_LISTED, Action, PackUse, PatternSeen
+from blade.diagnosis.causes import Ground, as_places
+from blade.diagnosis.interventions import Remedy
+from blade.diagnosis.packs import Choice, PackResult, apply_pack, choose_pack, load_pack
+from blade.metrics import Outcomes
+from blade.metrics.values import Ints
+from blade.rollouts import Run
+
+NO_PACK = "none"
+COVERED = 0.8
+"""Share of a generic mode's rollouts one pattern must hold to take its place."""
+ACTIONS: dict[str, Action] = {
+    "data": "data repair",
+    "prompt": "prompt",
+    "agent_loop": "agent loop",
+    "verifier_repair": "verifier repair",
+    "environment": "environment",
+    "sft": "sft",
+    "rl": "rl",
+    "documentation": "documentation",
+}
+
+
+class Taxonomy(NamedTuple):
+    """A pack's view of a run; without one there is nothing but the reason."""
+
+    why: str
+    result: PackResult | None
+
+
+def classify(run: Run, outcomes: Outcomes, wanted: str | None) -> Taxonomy:
+    """The run under the pack the user names, else under the one its fields call for."""
+    if wanted == NO_PACK:
+        return Taxonomy("switched off with --pack none", None)
+    choice = choose_pack(run) if wanted is None else Choice(load_pack(wanted), "named by the user")
+    if choice.pack is None:
+        return Taxonomy(choice.why, None)
+    return Taxonomy(choice.why, apply_pack(choice.pack, run, outcomes))
+
+
+def describe_pack(run: Run, taxonomy: Taxonomy) -> PackUse | None:
+    """What stands in the analysis about the pack."""
+    result = taxonomy.result
+    if result is None:
+        return None
+    return PackUse(
+        name=result.pack.name,
+        title=result.pack.title,
+        version=result.pack.version,
+        why=taxonomy.why,
+        patterns=[
+            PatternSeen(
+                code=hits.rule.code,
+                title=hits.rule.title,
+                cause=hits.rule.cause,
+                intervention=ACTIONS[hits.rule.intervention],
+                rollouts=len(hits.rows),
+                primary=int(hits.primary.sum()),
+                tasks=hits.tasks,
+                passed=hits.passed,
+                citations=cited(run, hits.rows, hits.items),
+                examples=hits.evidence[:3],
+                by=hits.by[:12],
+            )
+            for hits in result.patterns
+            if len(hits.rows)
+        ],
+        failing=result.failing,
+        unexplained=result.unexplained,
+        unread=result.unread,
+    )
+
+
+def cited(run: Run, rows: Ints, items: Ints) -> list[str]:
+    places = zip(rows[:MAX_LISTED].tolist(), items[:MAX_LISTED].tolist(), strict=True)
+    return [run.table.citation(*place) for place in places]
+
+
+def pack_grounds(taxonomy: Taxonomy) -> list[Ground]:
+    """Patterns that name a cause, each with the rollouts it belongs to."""
+    if taxonomy.result is None:
+        return []
+    return [
+        Ground(
+            hits.rule.code,
+            hits.rule.cause,
+            hits.rule.title,
+            as_places(hits.rows[hits.primary], hits.items[hits.primary]),
+        )
+        for hits in taxonomy.result.patterns
+        if hits.rule.cause is not None and hits.primary.any()
+    ]
+
+
+def pack_modes(taxonomy: Taxonomy) -> tuple[dict[str, Ints], dict[str, Remedy]]:
+    """Patterns as failure modes, and what to do about each."""
+    if taxonomy.result is None:
+        return {}, {}
+    seen = [hits for hits in taxonomy.result.patterns if hits.rule.cause is not None and hits.primary.any()]
+    modes = {hits.rule.code: hits.rows[hits.primary] for hits in seen}
+    remedies = {
+        hits.rule.code: Remedy(
+            ACTIONS[hits.rule.intervention], f"so that no rollout {hits.rule.title}", str(hits.rule.cause)
+        )
+        for hits in seen
+    }
+    return modes, remedies
+
+
+def without_covered(generic: dict[str, Ints], specific: dict[str, Ints]) -> dict[str, Ints]:
+    """The generic modes that no pattern of the pack tells better."""
+    return {
+        code: rows
+        for code, rows in generic.items()
+        if not any(np.isin(rows, members).mean() >= COVERED for members in specific.values())
+    }
