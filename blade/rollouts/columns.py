@@ -133,7 +133,8 @@ class ColumnBuilder:
 
     def finish(self) -> Column:
         """The whole column; a field that changes its type half-way becomes `mixed`."""
-        self._flush()
+        if self._pending:
+            self._flush()
         kind = common_kind(self._parts)
         if kind in ("number", "flag"):
             return Column(kind=kind, values=join([numeric(part) for part in self._parts], np.float64))
