@@ -4,6 +4,9 @@ Zero tokens in and out is how some agents write "not counted", so it is unknown 
 means nothing.
 """
 
+from typing import Any
+
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
@@ -50,8 +53,30 @@ def choose_reward(rows: Rows, form: Format, wanted: str | None) -> str | None:
 
 def scored_share(rows: Rows, path: str) -> float:
     """How good a field is as the score: half of the rows is as good as all, any number better than none."""
-    share = float((~np.isnan(rows.columns[path].numbers())).mean())
+    share = float((~np.isnan(as_scores(rows.columns[path]).numbers())).mean())
     return min(share, HALF)
+
+
+def with_scores(rows: Rows, field: str | None) -> Rows:
+    """The rows with every number in their score."""
+    if field is None or rows.columns[field].kind != "text":
+        return rows
+    return msgspec.structs.replace(rows, columns={**rows.columns, field: as_scores(rows.columns[field])})
+
+
+def as_scores(column: Column) -> Column:
+    """A score in which one row's list or object made texts of everybody's numbers, with its numbers again."""
+    if column.kind != "text":
+        return column
+    return Column(kind="mixed", values=column.values, levels=[plain_score(level) for level in column.levels])
+
+
+def plain_score(level: Any) -> Any:
+    """The number or flag a text spells, or the text."""
+    try:
+        return msgspec.json.decode(level, type=float | bool)
+    except msgspec.MsgspecError:
+        return level
 
 
 def not_a_number(column: Column) -> npt.NDArray[np.bool_]:

@@ -100,6 +100,7 @@ class RunBuilder:
             draft.rows, form, task_field=options.task_field, repeat_field=options.repeat_field
         )
         self.reward_field = outcome.choose_reward(draft.rows, form, options.reward_field)
+        self.rows = outcome.with_scores(draft.rows, self.reward_field)
         self.bad = [
             BadLine(file=str(found.path), line=bad.line, offset=bad.offset, reason=bad.reason)
             for found in draft.files
@@ -111,7 +112,7 @@ class RunBuilder:
 
     def build(self) -> Run:
         """The run."""
-        rows, keys = self._usable(self.draft.rows)
+        rows, keys = self._usable(self.rows)
         if self.identity.repeat_field is None:
             keys = merge_copies(rows, keys, read=lambda chosen: self._fetch(rows, chosen))
         policy = self.options.duplicates

@@ -129,6 +129,19 @@ def test_a_text_where_the_score_should_be_is_a_bad_line(tmp_path: Path) -> None:
     assert (keys(run), reasons(run)) == (["a:0", "c:0"], [(2, "points is 'good', expected a number")])
 
 
+def test_one_score_that_is_a_list_does_not_spoil_the_others(tmp_path: Path) -> None:
+    rows: list[Row] = [{"id": "a", "score": 1}, {"id": "b", "score": [1]}, {"id": "c", "score": False}, {"id": "d"}]
+    run = read_rows(tmp_path, rows)
+    assert (keys(run), scores(run)) == (["a:0", "c:0", "d:0"], [1.0, 0.0, None])
+    assert reasons(run) == [(2, "score is '[1]', expected a number")]
+
+
+@pytest.mark.parametrize("size", [1023, 1024, 1025, 5000])
+def test_a_run_may_have_any_number_of_rows(tmp_path: Path, size: int) -> None:
+    run = read_rows(tmp_path, [{"task_id": f"t{n}", "score": n % 2} for n in range(size)])
+    assert (len(run.table), int(run.table.reward.sum())) == (size, size // 2)
+
+
 @pytest.mark.parametrize("name", ["reward", "score", "correct", "is_correct", "passed", "success", "resolved", "acc"])
 def test_the_score_is_found_by_the_names_people_use(tmp_path: Path, name: str) -> None:
     run = read_rows(tmp_path, [{"question_id": "q1", name: True, "other": 5}, {"question_id": "q2", name: False}])
