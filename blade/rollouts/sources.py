@@ -27,8 +27,10 @@ SIDECARS = (
 )
 """Endings of file names that stand beside a rollout file and are not rollouts themselves."""
 
-OURS = frozenset({"analysis.json", "comparison.json", "labels.jsonl"})
+OURS = frozenset({"analysis.json", "comparison.json", "labels.jsonl", "runs.json"})
 """Files BLADE writes itself; a directory that holds them is not a directory of rollouts because of them."""
+WORKSPACE = ".blade"
+"""The folder that marks a directory as one BLADE wrote."""
 
 
 def find_inputs(inputs: Iterable[str]) -> list[Path]:
@@ -63,7 +65,7 @@ def did_you_mean(path: Path) -> str:
     """A suffix for the error when a neighbour has nearly this name."""
     if not path.parent.is_dir():
         return ""
-    close = difflib.get_close_matches(path.name, [p.name for p in path.parent.iterdir()], n=1)
+    close = difflib.get_close_matches(path.name, [p.name for p in path.parent.iterdir()], n=1, cutoff=0.75)
     return f"; did you mean {path.with_name(close[0])}" if close else ""
 
 
@@ -86,7 +88,8 @@ def looks_like_rollouts(path: Path) -> bool:
     """Whether a file met in a directory may hold rollouts, by its name alone."""
     hidden = any(part.startswith(".") for part in path.parts if part not in (".", ".."))
     name = plain_name(path)
-    return name.endswith(SUFFIXES) and not hidden and not is_sidecar(path) and name not in OURS
+    written = name in OURS or (path.parent / WORKSPACE).is_dir()
+    return name.endswith(SUFFIXES) and not hidden and not is_sidecar(path) and not written
 
 
 def compression(path: Path) -> str | None:
