@@ -61,7 +61,7 @@ def is_false(table: RolloutTable, *fields: str) -> Mask:
 
 
 NOTHING = frozenset(
-    {"", "none", "null", "nil", "n/a", "nan", "false", "0", "no", "ok", "correct", "success", "no error"}
+    {"", "none", "null", "nil", "n/a", "nan", "false", "0", "no", "ok", "correct", "success", "no error", "{}"}
 )
 """What verifiers write into an error field when there was no error."""
 

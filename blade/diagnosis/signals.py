@@ -76,7 +76,7 @@ def provider_error(table: RolloutTable) -> Seen:
     last = said.items == table.rows.fact("final_at")[said.rows]
     alone = table.rows.fact("final_kind")[said.rows] == MESSAGE
     message = Seen(said.rows[last & alone], said.items[last & alone])
-    return any_of(rows_of(table.rows.column("response.error").known()), message)
+    return any_of(rows_of(says(table, "response.error")), message)
 
 
 def timeout(table: RolloutTable) -> Seen:

@@ -113,7 +113,9 @@ def statuses(rows: Rows, failure: Column, *, failed_file: npt.NDArray[np.bool_])
     word = rows.column("response.status")
     cut = rows.column("response.incomplete_details.reason").known() | equals(word, "incomplete")
     status[cut] = TRUNCATED
-    broken = failure.known() | rows.column("response.error").known() | equals(word, "failed", "cancelled")
+    error = rows.column("response.error")
+    wrong = error.known() & ~equals(error, "", "{}")
+    broken = failure.known() | wrong | equals(word, "failed", "cancelled")
     status[broken | failed_file] = FAILED
     return status
 

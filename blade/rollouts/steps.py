@@ -128,5 +128,5 @@ def text_of(raw: msgspec.Raw) -> str:
     if content is None or isinstance(content, str):
         return content or ""
     if isinstance(content, TextPart):
-        return content.text or ""
+        return bytes(raw).decode("utf-8", "replace") if content.text is None else content.text
     return "\n".join([part if isinstance(part, str) else part.text or "" for part in content])

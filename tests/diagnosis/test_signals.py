@@ -28,6 +28,7 @@ def failing(output: list[Row] | None = None, **fields: Any) -> Row:
         pytest.param("failed_rollout", failing(response={"id": "x-killed"}), "1:0", id="legacy_killed"),
         pytest.param("failed_rollout", failing(response={"status": "failed"}), "1:0", id="status_failed"),
         pytest.param("provider_error", failing(response={"error": "boom"}), "1:0", id="response_error"),
+        pytest.param("provider_error", failing(response={"error": {"code": 429}}), "1:0", id="response_error_object"),
         pytest.param("provider_error", failing([message("Error 429: Rate limit reached")]), "1:0#1", id="last_message"),
         pytest.param(
             "provider_error",
@@ -48,6 +49,7 @@ def failing(output: list[Row] | None = None, **fields: Any) -> Row:
         pytest.param("tool_timeout", failing([call(), result("command timed out"), message("x")]), "1:0#2", id="tool"),
         pytest.param("verifier_exception", failing(exception_type="RuntimeError"), "1:0", id="exception_type"),
         pytest.param("verifier_exception", failing(judge_error="no reply"), "1:0", id="judge_error_text"),
+        pytest.param("verifier_exception", failing(judge_error={"code": 500}), "1:0", id="judge_error_object"),
         pytest.param("verifier_exception", failing(judge_error=True), "1:0", id="judge_error_flag"),
         pytest.param("verifier_exception", failing(invalid_judge_response=True), "1:0", id="invalid_judge_response"),
         pytest.param("verifier_exception", failing(_ng_failure_class="judge_failed"), "1:0", id="judge_failed"),
@@ -106,6 +108,7 @@ def test_a_signal_is_seen_and_cited_at_its_item(tmp_path: Path, code: str, row: 
             "provider_error", failing([message("The rate limit of a channel is Shannon's. " * 20)]), id="long_prose"
         ),
         pytest.param("provider_error", failing(params={"input": "rate limit"}), id="prompt"),
+        pytest.param("provider_error", failing(response={"error": {}}), id="empty_error_object"),
         pytest.param("timeout", failing(agent_timed_out=False, eval_timed_out=None), id="did_not_time_out"),
         pytest.param("timeout", failing([message("It timed out. " * 60)]), id="prose_about_a_timeout"),
         pytest.param(

@@ -44,6 +44,8 @@ def test_tokens_are_read_in_either_spelling(
         pytest.param({"incomplete_details": None, "status": "incomplete"}, "truncated", None, id="incomplete"),
         pytest.param({"error": {"code": "server_error", "message": "x"}}, "failed", None, id="error_object"),
         pytest.param({"error": "overloaded"}, "failed", None, id="error_text"),
+        pytest.param({"error": {}}, "completed", None, id="empty_error_object"),
+        pytest.param({"error": ""}, "completed", None, id="empty_error_text"),
         pytest.param({"status": "failed"}, "failed", None, id="failed"),
         pytest.param({"status": "cancelled"}, "failed", None, id="cancelled"),
         pytest.param({"id": "task-1-failed"}, "failed", "failed", id="legacy_failed"),
