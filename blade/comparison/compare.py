@@ -56,8 +56,8 @@ def compare(
     base, candidate = alike(base, candidate)
     graded, pairing = base.outcomes.is_continuous, pair(base.outcomes, candidate.outcomes)
     differences, cluster = pairing.differences, pairing.paired_cluster
-    delta = estimate_delta(differences, cluster=cluster, step=pairing.step, rng=rng)
-    spread = spread_of(differences, cluster=cluster, step=pairing.step)
+    delta = estimate_delta(differences, cluster=cluster, scale=pairing.scale, rng=rng)
+    spread = spread_of(differences, cluster=cluster, scale=pairing.scale)
     mde, verdict = None if spread is None else spread.mde, decide(delta)
     sides = describe_sides(base, candidate, pairing)
     losses = find_losses(base, candidate, pairing)

@@ -72,7 +72,7 @@ def changed_tasks(base: Diagnosed, candidate: Diagnosed, pairing: Pairing) -> li
     out: list[ConfigChange] = []
     alone = [int((mine.knows & ~other.knows).sum()) for mine, other in both_ways(pairing)]
     if any(alone):
-        mine, theirs = ([f"{count} tasks of its own"] if count else [] for count in alone)
+        mine, theirs = ([f"{count} {'task' if count == 1 else 'tasks'} of its own"] if count else [] for count in alone)
         out.append(ConfigChange(aspect="dataset", name=TASK_SET, base=mine, candidate=theirs))
     for field in EXPECTED_FIELDS:
         answers = [expected(run, scores, field) for run, scores in sides(base, candidate, pairing)]

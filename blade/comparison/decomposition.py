@@ -109,7 +109,7 @@ def loss_part(
 
 
 def interval(gained: Floats, pairing: Pairing) -> Interval | None:
-    spread = spread_of(gained, cluster=pairing.paired_cluster, step=pairing.step)
+    spread = spread_of(gained, cluster=pairing.paired_cluster, scale=pairing.scale)
     return None if spread is None else spread.ci95
 
 

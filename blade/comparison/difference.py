@@ -1,7 +1,7 @@
 """The difference between two runs over the same tasks, and how sure it is.
 
 Tasks, or clusters of them, are the sampling unit. The interval is Student's t on the tasks' differences. Where fewer
-than two units differ, the differences say nothing about how units vary, so a pair of opposite changes is imagined
+than two units differ, or all by the same, nothing is seen of how units vary, so a pair of opposite changes is imagined
 beside them (for one repeat these are Bonett and Price's 2012 limits). `tests/bench/compare.py` measures how often it
 covers: 94.3–96.9 % between runs that are alike and 93.4–96.5 % under three kinds of change, more where fewer than five
 tasks differ, because no 5 % test exists there. A few tasks of 30 that jump from never to always are too skewed for it:
@@ -17,11 +17,20 @@ from scipy import special
 from blade.comparison.comparison import Delta
 from blade.comparison.signflip import TOLERANCE, sign_flip, unit_sums
 from blade.metrics.intervals import spread_of_mean
-from blade.metrics.values import Floats, Ints
+from blade.metrics.values import Floats, Interval, Ints
 
 TWO_SIDED: Final = 0.975
 POWER: Final = 0.8
 FEWEST_DIFFERING: Final = 2
+
+
+class Scale(NamedTuple):
+    """What differences of a task's score there can be."""
+
+    step: float
+    """The smallest."""
+    limit: float = float("inf")
+    """The largest."""
 
 
 class Spread(NamedTuple):
@@ -33,11 +42,13 @@ class Spread(NamedTuple):
     """Standard error, the imagined pair included."""
     freedom: float
     """Degrees of freedom."""
+    limit: float = float("inf")
+    """Largest difference there can be."""
 
     @property
-    def ci95(self) -> tuple[float, float]:
+    def ci95(self) -> Interval:
         reach = float(special.stdtrit(self.freedom, TWO_SIDED)) * self.se
-        return self.center - reach, self.center + reach
+        return max(self.center - reach, -self.limit), min(self.center + reach, self.limit)
 
     @property
     def mde(self) -> float:
@@ -45,31 +56,28 @@ class Spread(NamedTuple):
         return float(special.stdtrit(self.freedom, TWO_SIDED) + special.stdtrit(self.freedom, POWER)) * self.se
 
 
-def spread_of(differences: Floats, *, cluster: Ints | None, step: float) -> Spread | None:
-    """The spread of the mean difference; `None` when one unit was seen.
-
-    Args:
-        step: the smallest difference a task could have shown, for when none differs.
-    """
+def spread_of(differences: Floats, *, cluster: Ints | None, scale: Scale) -> Spread | None:
+    """The spread of the mean difference; `None` when one unit was seen."""
     plain = spread_of_mean(differences, cluster)
     if np.isnan(plain.se):
         return None
     sums = unit_sums(differences, cluster)
-    units = len(sums)
-    moved = sums[np.abs(sums) > TOLERANCE] * units / len(differences)
-    mean = float(differences.mean())
-    if len(moved) >= FEWEST_DIFFERING:
-        return Spread(mean, plain.se, plain.units - 1.0)
-    imagined = float(moved[0]) if len(moved) else step
+    units, mean = len(sums), float(differences.mean())
+    moved = np.abs(sums[np.abs(sums) > TOLERANCE]) * units / len(differences)
+    is_lone = len(moved) < FEWEST_DIFFERING
+    if not is_lone and plain.se > TOLERANCE:
+        return Spread(mean, plain.se, plain.units - 1.0, scale.limit)
+    imagined = float(moved.max(initial=0.0)) or scale.step
     squares = plain.se**2 * units * (units - 1) + 2.0 * imagined**2
-    return Spread(mean * units / (units + 2), float(np.sqrt(squares / ((units + 1) * (units + 2)))), plain.units - 1.0)
+    center = mean * units / (units + 2) if is_lone else mean
+    return Spread(center, float(np.sqrt(squares / ((units + 1) * (units + 2)))), plain.units - 1.0, scale.limit)
 
 
 def estimate_delta(
-    differences: Floats, *, cluster: Ints | None, step: float, rng: np.random.Generator | None = None
+    differences: Floats, *, cluster: Ints | None, scale: Scale, rng: np.random.Generator | None = None
 ) -> Delta:
     """The mean difference with its error, interval and p."""
-    spread = spread_of(differences, cluster=cluster, step=step)
+    spread = spread_of(differences, cluster=cluster, scale=scale)
     plain = spread_of_mean(differences, cluster).se
     test = sign_flip(differences, cluster=cluster, rng=rng)
     return Delta(

@@ -10,6 +10,7 @@ import msgspec
 import numpy as np
 
 from blade.comparison.comparison import MAX_LISTED, Side
+from blade.comparison.difference import Scale
 from blade.diagnosis import Diagnosed
 from blade.errors import UsageError
 from blade.metrics import Outcomes, natural_key, vary_headline
@@ -55,8 +56,8 @@ class Pairing(NamedTuple):
     """The candidate."""
     cluster: Ints | None
     """Per task: its cluster, when tasks come in related groups."""
-    step: float
-    """Smallest difference a task could show: one rollout of those a task has at most."""
+    scale: Scale
+    """Differences a task could show; the smallest is one rollout of those a task has at most."""
 
     @property
     def paired(self) -> Bools:
@@ -98,7 +99,8 @@ def pair(base: Outcomes, candidate: Outcomes) -> Pairing:
     place = {task: index for index, task in enumerate(tasks)}
     first, second = (lay_out(outcomes, place) for outcomes in (base, candidate))
     most = max(int(side.known.max(initial=1)) for side in (first, second))
-    pairing = Pairing(tasks, first, second, join_clusters(base, candidate, place), range_of(base, candidate) / most)
+    scale = Scale(range_of(base, candidate) / most, limit_of(base, candidate))
+    pairing = Pairing(tasks, first, second, join_clusters(base, candidate, place), scale)
     if not pairing.paired.any():
         shown = " and ".join(", ".join(outcomes.tasks[:3]) or "none" for outcomes in (base, candidate))
         raise UsageError(
@@ -108,12 +110,17 @@ def pair(base: Outcomes, candidate: Outcomes) -> Pairing:
 
 
 def range_of(base: Outcomes, candidate: Outcomes) -> float:
-    """How far scores can be apart: 1 for success, what was seen for graded rewards."""
+    """How far scores are apart: 1 for success, what was seen for graded rewards."""
     if not (base.is_continuous and candidate.is_continuous):
         return 1.0
     scores = np.concatenate([base.scores, candidate.scores])
     known = scores[~np.isnan(scores)]
     return float(np.ptp(known)) or 1.0 if len(known) else 1.0
+
+
+def limit_of(base: Outcomes, candidate: Outcomes) -> float:
+    """How far scores can be apart; nobody knows for graded rewards."""
+    return float("inf") if base.is_continuous and candidate.is_continuous else 1.0
 
 
 def lay_out(outcomes: Outcomes, place: dict[str, int]) -> Scores:

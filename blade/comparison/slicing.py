@@ -85,7 +85,7 @@ def level_change(name: str, members: Bools, pairing: Pairing) -> LevelChange:
     paired = members & pairing.paired
     cluster = None if pairing.cluster is None else pairing.cluster[paired]
     differences = pairing.moved[paired]
-    delta = estimate_delta(differences, cluster=cluster, step=pairing.step) if len(differences) else None
+    delta = estimate_delta(differences, cluster=cluster, scale=pairing.scale) if len(differences) else None
     return LevelChange(
         level=name,
         base=mean_of(pairing.base, paired),

@@ -26,7 +26,7 @@ from scipy import special, stats
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from blade.comparison.difference import estimate_delta
+from blade.comparison.difference import Scale, estimate_delta
 from blade.comparison.verdict import decide
 
 Array = NDArray[np.float64]
@@ -103,9 +103,10 @@ def limits(drawn: Drawn) -> tuple[Array, Array]:
     mean = drawn.counts @ values / tasks
     squares = (drawn.counts * (values - mean[:, None]) ** 2).sum(axis=1)
     still = drawn.counts[:, drawn.repeats]
-    few = tasks - still < 2
-    lone = np.where(still == tasks, 1.0 / drawn.repeats, np.abs(mean) * tasks)
+    few, alike = tasks - still < 2, (drawn.counts == tasks).any(axis=1)
+    lone = np.where(still == tasks, 1.0 / drawn.repeats, np.abs(mean) * np.where(alike, 1, tasks))
     center = np.where(few, mean * tasks / (tasks + 2), mean)
+    few |= alike
     widened = (squares + 2.0 * lone**2) / ((tasks + 1) * (tasks + 2))
     se = np.sqrt(np.where(few, widened, squares / (tasks * (tasks - 1))))
     reach = special.stdtrit(tasks - 1, 0.975) * se
@@ -137,7 +138,7 @@ def check(drawn: Drawn, low: Array, high: Array, p: Array) -> None:
     """Some comparisons through the code that users run."""
     for i in range(CHECKED):
         differences = np.repeat(drawn.steps / drawn.repeats, drawn.counts[i])
-        delta = estimate_delta(differences, cluster=None, step=1.0 / drawn.repeats)
+        delta = estimate_delta(differences, cluster=None, scale=Scale(1.0 / drawn.repeats))
         assert delta.ci95 is not None
         assert np.allclose((*delta.ci95, delta.p_value), (low[i], high[i], p[i]), rtol=0.0, atol=1e-9)
         called = p[i] < 0.05 and not low[i] <= 0.0 <= high[i]
