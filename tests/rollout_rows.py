@@ -77,8 +77,8 @@ def read_files(folder: Path, files: dict[str, Iterable[Row | str]], **options: A
 
 
 def analyze_rows(folder: Path, rows: Iterable[Row | str], *, success: str | None = None, **options: Any) -> Analysis:
-    """The analysis of the run some rows make; `slices` and `cluster_field` go to the analysis, the rest to reading."""
-    asked = {name: options.pop(name) for name in ("slices", "cluster_field") if name in options}
+    """The analysis of the run some rows make; `slices`, `cluster_field`, `pack` are for the analysis."""
+    asked = {name: options.pop(name) for name in ("slices", "cluster_field", "pack") if name in options}
     return analyze(read_rows(folder, rows, **options), AnalyzeOptions(success=success, **asked))
 
 

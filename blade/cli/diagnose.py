@@ -60,6 +60,12 @@ def diagnose(
     cluster_field: Annotated[
         str | None, typer.Option(metavar="F", help="Field that says which tasks belong together, for the intervals.")
     ] = None,
+    pack: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME", help="Taxonomy pack, by name or path; `none` for none. Chosen by fields otherwise."
+        ),
+    ] = None,
     expected_repeats: Annotated[
         int | None, typer.Option(min=1, metavar="N", help="How many rollouts every task should have.")
     ] = None,
@@ -96,7 +102,7 @@ def diagnose(
         jobs=jobs or cores(),
         use_cache=not no_cache,
     )
-    options = AnalyzeOptions(success=success, slices=tuple(slice or ()), cluster_field=cluster_field)
+    options = AnalyzeOptions(success=success, slices=tuple(slice or ()), cluster_field=cluster_field, pack=pack)
     with ReadingBar(wanted=not quiet) as bar:
         done = diagnose_into(out, resolve_inputs(inputs, out), read=read, options=options, progress=bar)
     render(done, as_json=as_json, quiet=quiet)

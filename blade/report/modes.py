@@ -2,7 +2,7 @@
 
 import msgspec
 
-from blade.diagnosis.analysis import Analysis, Finding, Signal
+from blade.diagnosis.analysis import Analysis, Count, Finding, PackUse, PatternSeen, Signal
 from blade.diagnosis.labels import CAUSES
 from blade.report.citations import cited, codes
 from blade.report.dives import cause_words, is_draft
@@ -12,6 +12,7 @@ from blade.report.text import Markdown
 
 MOST_CITED = 3
 MOST_FINDINGS = 50
+MOST_VALUES = 6
 
 
 class SignalRow(msgspec.Struct, frozen=True, kw_only=True):
@@ -47,11 +48,28 @@ class FindingRow(msgspec.Struct, frozen=True, kw_only=True):
     """Where."""
 
 
+class PatternRow(msgspec.Struct, frozen=True, kw_only=True):
+    """One error pattern of the pack as it is shown."""
+
+    pattern: PatternSeen
+    """What was seen."""
+    cause: str
+    """Root cause, or that only the task's other rollouts can tell."""
+    examples: Markdown
+    """Where it was seen first."""
+    by: list[Count]
+    """What its rollouts are counted by."""
+
+
 class FailureModes(msgspec.Struct, frozen=True, kw_only=True):
     """Everything in the section."""
 
     failing: int
     """Rollouts that did not pass."""
+    pack: PackUse | None
+    """The taxonomy pack that was used."""
+    patterns: list[PatternRow]
+    """Its error patterns that were seen, in the order in which they are tried."""
     signals: list[SignalRow]
     """What was seen, most failures first."""
     causes: list[CauseRow]
@@ -65,6 +83,8 @@ def failure_modes(analysis: Analysis) -> FailureModes:
     findings = first(analysis.health, MOST_FINDINGS)
     return FailureModes(
         failing=failing_rollouts(analysis),
+        pack=analysis.pack,
+        patterns=[] if analysis.pack is None else [pattern_row(pattern) for pattern in analysis.pack.patterns],
         signals=[
             SignalRow(signal=signal, examples=cited(signal.citations, MOST_CITED, in_table=True))
             for signal in analysis.signals
@@ -72,6 +92,12 @@ def failure_modes(analysis: Analysis) -> FailureModes:
         causes=cause_rows(analysis),
         health=Listing(shown=[finding_row(finding) for finding in findings.shown], rest=findings.rest),
     )
+
+
+def pattern_row(pattern: PatternSeen) -> PatternRow:
+    cause = "decided by the task's other rollouts" if pattern.cause is None else CAUSES[pattern.cause]
+    listing = first(pattern.citations, MOST_CITED, total=pattern.rollouts)
+    return PatternRow(pattern=pattern, cause=cause, examples=codes(listing, in_table=True), by=pattern.by[:MOST_VALUES])
 
 
 def finding_row(finding: Finding) -> FindingRow:
