@@ -1,8 +1,8 @@
 """What a rollout answered, and whether two answers are the same but for harmless differences.
 
-Case, white space, code fences, LaTeX wrappers, number formats and a trailing unit do not change an answer; anything
-else does. When a run has no field for the answer, everything the agent said and did is the answer: the last message of
-a tool-using agent says little about what it did.
+Case, white space, code fences, LaTeX wrappers, number and date formats, brackets round a whole answer, a label before
+it and a trailing unit do not change an answer; anything else does. When a run has no field for the answer, everything
+the agent said and did is the answer: the last message of a tool-using agent says little about what it did.
 """
 
 import re
@@ -29,8 +29,24 @@ FRACTION = re.compile(r"\\[dt]?frac\{([^{}]*)\}\{([^{}]*)\}")
 NOISE = re.compile(r"\\[,;!: ]|\\left|\\right|\\\(|\\\)|\\\[|\\\]|\$|\\%|[{}]")
 THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?")
-UNIT = re.compile(r"[^\d]{1,24}")
+UNIT = re.compile(
+    r"(?!.*\b(?:hundred|thousand|million|billion|trillion|dozen|half|halves|third|quarter|and|or)\b)[^\d]{1,24}"
+)
+LABEL = re.compile(
+    r"(?:the )?(?:final |correct )?(?:answer|result|option|choice|letter)(?: is)?\s*[:=]?\s+(?=\S)|[a-z] ?= ?|= ?"
+)
+"""What may stand before an answer: a word for it, a variable and an equals sign."""
+CURRENCY = re.compile(r"[€£¥]\s?(?=[-+]?\.?\d)")
+BRACKETED = re.compile(r"\(([^()\[\],;]+)\)|\[([^()\[\],;]+)\]|(\w)\)")
+"""A whole answer in brackets, or an option's letter before one; what holds a comma may be an interval or a point."""
+SPACED = re.compile(r"(?<=\d) ?([/*^]) ?(?=\d)")
+MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+DAY_FIRST = re.compile(r"(\d{1,2})(?:st|nd|rd|th|\.)?(?: of)? ([a-z]{3,9})\.?,? (\d{4})")
+MONTH_FIRST = re.compile(r"([a-z]{3,9})\.? (\d{1,2})(?:st|nd|rd|th)?,? (\d{4})")
+TRIMMED = " .;:!\"'`*"
 LONGEST = 20_000
+SHORT = 80
+"""Longer answers are prose or code, where brackets and labels mean something."""
 
 
 def normalize(text: str) -> str:
@@ -41,8 +57,30 @@ def normalize(text: str) -> str:
     for _ in range(3):  # wrappers nest a little
         said = WRAPPED.sub(r"\1", FRACTION.sub(r"\1/\2", said))
     said = THOUSANDS.sub("", NOISE.sub("", said))
-    said = " ".join(said.casefold().split()).strip(" .;:!\"'`*")
-    return plain_number(said) or said
+    said = bare(" ".join(said.casefold().split()))
+    return plain_number(said) or plain_date(said) or said
+
+
+def bare(said: str) -> str:
+    """A short answer without its label, brackets and currency sign."""
+    said = said.strip(TRIMMED)
+    if len(said) > SHORT:
+        return said
+    said = LABEL.sub("", said, count=1) if LABEL.match(said) else said
+    if bracketed := BRACKETED.fullmatch(said):
+        said = next(group for group in bracketed.groups() if group)
+    return SPACED.sub(r"\1", CURRENCY.sub("", said)).strip(TRIMMED)
+
+
+def plain_date(text: str) -> str | None:
+    """`4th July 1976` and `Jul 4, 1976` as `1976-07-04`; `None` when the text is not a date in words."""
+    if found := DAY_FIRST.fullmatch(text):
+        day, month, year = found.groups()
+    elif found := MONTH_FIRST.fullmatch(text):
+        month, day, year = found.groups()
+    else:
+        return None
+    return f"{year}-{MONTHS.index(month[:3]) + 1:02}-{int(day):02}" if month[:3] in MONTHS else None
 
 
 def plain_number(text: str) -> str | None:

@@ -1,9 +1,10 @@
 """Verdicts that cannot be right: the verifier, not the model, is at fault.
 
 The same answer to the same task rewarded differently; an answer equal to the expected one scored as a failure; a task
-that no run solves although different runs agree on one answer.
+that hardly any attempt passes although most attempts of every run agree on one answer.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -17,6 +18,10 @@ from blade.metrics.values import Ints
 from blade.rollouts import Run
 
 MOST_ROLLOUTS = 5000
+FEWEST_AGREEING = 3
+"""Attempts, over all runs, that must agree on an answer before the expected one is doubted."""
+RARELY = 0.2
+"""Attempts that may pass all the same: a wrong expected answer is sometimes somebody's own error too."""
 
 
 class Answered(NamedTuple):
@@ -57,20 +62,41 @@ def scored_rows(outcomes: Outcomes) -> Ints:
 
 
 def flipped(run: Run, outcomes: Outcomes, answers: list[Answered]) -> list[Found]:
-    """Failing rows whose very answer passed in another attempt at the task."""
-    passed = {(int(outcomes.task[a.row]), a.plain) for a in answers if outcomes.success[a.row] == 1.0}
-    wrong = [a for a in answers if outcomes.success[a.row] == 0.0 and (int(outcomes.task[a.row]), a.plain) in passed]
+    """Rows whose very answer got the other verdict in other attempts at the task."""
+    groups: dict[tuple[int, str], list[Answered]] = {}
+    for answer in answers:
+        groups.setdefault((int(outcomes.task[answer.row]), answer.plain), []).append(answer)
+    odd = [answer for group in groups.values() for answer in odd_verdicts(outcomes, group)]
+    failed = [answer for answer in odd if outcomes.success[answer.row] == 0.0]
+    passed = [answer for answer in odd if outcomes.success[answer.row] == 1.0]
     hint = "make the verifier deterministic, or vote over several judgements"
-    return finding(run, "verdict_flips", "gave an answer that passed in another attempt, and failed", wrong, hint)
+    return [
+        *finding(run, "verdict_flips", "gave an answer that passed in another attempt, and failed", failed, hint),
+        *finding(run, "wrong_answer_passed", "gave an answer that failed elsewhere, and passed", passed, hint),
+    ]
+
+
+def odd_verdicts(outcomes: Outcomes, group: list[Answered]) -> list[Answered]:
+    """Of rows with one answer, those whose verdict is the wrong one: the expected answer decides, else the majority."""
+    failed = [answer for answer in group if outcomes.success[answer.row] == 0.0]
+    passed = [answer for answer in group if outcomes.success[answer.row] == 1.0]
+    if not failed or not passed:
+        return []
+    if any(is_expected(answer) for answer in group):
+        return failed
+    if len(failed) != len(passed):
+        return min(failed, passed, key=len)
+    # As many of either: an answer that is known not to be the expected one should not have passed.
+    return failed if group[0].expected is None else passed
+
+
+def is_expected(answer: Answered) -> bool:
+    return answer.expected is not None and same_answer(answer.given, answer.expected)
 
 
 def right_but_failed(run: Run, outcomes: Outcomes, answers: list[Answered]) -> list[Found]:
     """Failing rows whose answer is the expected one."""
-    wrong = [
-        a
-        for a in answers
-        if outcomes.success[a.row] == 0.0 and a.expected is not None and same_answer(a.given, a.expected)
-    ]
+    wrong = [answer for answer in answers if outcomes.success[answer.row] == 0.0 and is_expected(answer)]
     hint = "loosen the comparison: these differ from the expected answer by format only"
     return finding(run, "right_answer_failed", "gave the expected answer, and failed", wrong, hint)
 
@@ -78,24 +104,56 @@ def right_but_failed(run: Run, outcomes: Outcomes, answers: list[Answered]) -> l
 def suspect_gold(
     run: Run, outcomes: Outcomes, answers: list[Answered], others: Sequence[tuple[Run, Outcomes]]
 ) -> list[Found]:
-    """Tasks no run solves while every run gives one and the same answer."""
-    mine = lone_answers(run, outcomes, answers)
+    """Tasks that hardly ever pass while most attempts of every run give one and the same answer."""
+    mine = given_answers(run, outcomes, answers)
     if not mine or not others:
         return []
-    rivals = [lone_answers(other, theirs, read_all(other, scored_rows(theirs))) for other, theirs in others]
-    agreed = {task for task, answer in mine.items() if all(rival.get(task) == answer for rival in rivals)}
-    wrong = [a for a in answers if run.table.tasks[int(outcomes.task[a.row])] in agreed]
+    rivals = [given_answers(other, theirs, read_all(other, scored_rows(theirs))) for other, theirs in others]
+    agreed = {task: agreed_answer([given, *(rival.get(task) for rival in rivals)]) for task, given in mine.items()}
+    failed = [answer for answer in answers if outcomes.success[answer.row] == 0.0]
+    wrong = [answer for answer in failed if agreed[run.table.tasks[int(outcomes.task[answer.row])]] == answer.plain]
     hint = "check the expected answer of these tasks"
     return finding(run, "suspect_gold", "gave the one answer all runs agree on, and failed", wrong, hint)
 
 
-def lone_answers(run: Run, outcomes: Outcomes, answers: list[Answered]) -> dict[str, str]:
-    """Tasks without a pass whose attempts all gave one answer."""
-    passed = set(outcomes.task[outcomes.success == 1.0].tolist())
-    given: dict[int, set[str]] = {}
+class Given(NamedTuple):
+    """How often each answer to a task failed, and how many attempts passed."""
+
+    failed: Counter[str]
+    passed: int
+
+
+def given_answers(run: Run, outcomes: Outcomes, answers: list[Answered]) -> dict[str, Given]:
+    """What was answered, by task."""
+    failed: dict[int, Counter[str]] = {}
     for answer in answers:
-        given.setdefault(int(outcomes.task[answer.row]), set()).add(answer.plain)
-    return {run.table.tasks[t]: next(iter(s)) for t, s in given.items() if len(s) == 1 and t not in passed}
+        if outcomes.success[answer.row] == 0.0:
+            failed.setdefault(int(outcomes.task[answer.row]), Counter())[answer.plain] += 1
+    passed = np.bincount(outcomes.task[outcomes.success == 1.0], minlength=len(outcomes.tasks))
+    return {run.table.tasks[task]: Given(counts, int(passed[task])) for task, counts in failed.items()}
+
+
+def leading_answer(given: Given | None) -> str | None:
+    """The failing answer given more often than any other, and than attempts passed; `None` when none leads."""
+    if given is None:
+        return None
+    (answer, most), *rest = given.failed.most_common(2)
+    second = max([given.passed, *(count for _, count in rest)])
+    return answer if most > second else None
+
+
+def agreed_answer(attempts: Sequence[Given | None]) -> str | None:
+    """The failing answer that leads in every run, most attempts of all gave, and hardly a pass contradicts."""
+    answers = {leading_answer(given) for given in attempts}
+    known = [given for given in attempts if given is not None]
+    if len(answers) > 1 or None in answers:
+        return None
+    answer = next(iter(answers))
+    assert answer is not None
+    support, passed = sum(given.failed[answer] for given in known), sum(given.passed for given in known)
+    total = passed + sum(given.failed.total() for given in known)
+    is_agreed = support >= FEWEST_AGREEING and 2 * support > total and passed <= RARELY * total
+    return answer if is_agreed else None
 
 
 def finding(run: Run, code: str, what: str, wrong: list[Answered], hint: str) -> list[Found]:

@@ -44,7 +44,7 @@ class Fault(NamedTuple):
 
 
 QA, TOOLS_USED, ALL = ("qa",), ("assistant", "coding"), ("qa", "assistant", "coding")
-WRONG_VERDICTS = frozenset({"verdict_flips", "right_answer_failed"})
+WRONG_VERDICTS = frozenset({"verdict_flips", "right_answer_failed", "wrong_answer_passed"})
 DUPLICATES = frozenset({"identical_duplicates", "conflicting_duplicates"})
 NO_ANSWER = frozenset({"stopped_early", "empty_output", "unparsable_answer"})
 

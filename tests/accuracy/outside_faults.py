@@ -5,6 +5,9 @@ from accuracy.injections import Injected, calls, fail, keys, strike, with_calls
 from accuracy.made_runs import MadeRun, Row, call, result, said
 from accuracy.wordings import GIVING_UP, PROVIDER_BODIES, PROVIDER_ERRORS, SANDBOX_MESSAGES, Words
 
+FORMATTED = ("number", "fraction", "letter", "date")
+"""Kinds of answers that have more than one format."""
+
 
 def provider_errors(run: MadeRun, share: float, words: Words) -> Injected:
     """An outage during one repeat: the error is the response's own, or the last thing in the output."""
@@ -57,7 +60,7 @@ def verifier_flip(run: MadeRun, share: float, words: Words) -> Injected:
 def strict_format(run: MadeRun, share: float, words: Words) -> Injected:
     """Right answers in another format, scored 0."""
     kinds = [task.kind for task in run.tasks]
-    right = [row for row in run.rows if row["reward"] == 1.0 and kinds[row["_ng_task_index"]] != "name"]
+    right = [row for row in run.rows if row["reward"] == 1.0 and kinds[row["_ng_task_index"]] in FORMATTED]
     struck = strike(run, share, words.rng, among=right)
     for row in struck:
         kind = kinds[row["_ng_task_index"]]
@@ -68,14 +71,17 @@ def strict_format(run: MadeRun, share: float, words: Words) -> Injected:
 
 
 def wrong_gold(run: MadeRun, share: float, words: Words) -> Injected:
-    """The expected answer replaced in both runs, on tasks both models mostly solve."""
-    pool = [number for number, task in enumerate(run.tasks) if task.rate >= 0.7]
-    struck = words.rng.sample(pool, min(len(pool), max(1, round(share * len(run.tasks)))))
+    """The expected answer replaced in both runs, on tasks that most attempts of both models get right."""
     both = {name: [row for row in run.rows if row["response"]["model"] == name] for name in ("model-a", "model-b")}
-    for number in struck:
-        gold = run.tasks[number].wrong[-1]
-        for row in run.rows:
-            if row["_ng_task_index"] == number:
-                row["expected_answer"] = gold
-                row["reward"] = float(row["extracted_answer"].strip(" .*") == gold)
+    pool = [number for number in range(len(run.tasks)) if all(is_mostly_right(rows, number) for rows in both.values())]
+    struck = words.rng.sample(pool, min(len(pool), max(1, round(share * len(run.tasks)))))
+    for row in run.rows:
+        if (number := row["_ng_task_index"]) in struck:
+            row["expected_answer"] = run.tasks[number].wrong[-1]
+            row["reward"] = float(row["extracted_answer"].strip(" .*") == row["expected_answer"])
     return Injected(both["model-a"], {str(number) for number in struck}, second=both["model-b"])
+
+
+def is_mostly_right(rows: list[Row], task: int) -> bool:
+    right = [row["reward"] == 1.0 for row in rows if row["_ng_task_index"] == task]
+    return 2 * sum(right) > len(right)

@@ -96,7 +96,7 @@ def larger(rng: random.Random) -> Made:
 
 def network(rng: random.Random) -> Made:
     prompt, right, wrong = rng.choice(NETWORK)
-    return f"{prompt} (question {rng.randint(1, 9999)})", right, wrong, "name"
+    return f"{prompt} (question {rng.randint(1, 9999)})", right, wrong, "term"
 
 
 MAKERS: tuple[tuple[Callable[[random.Random], Made], float], ...] = (
@@ -141,10 +141,22 @@ def attempt(
 
 
 def wrong_answer(task: Task, rng: random.Random) -> str:
-    """The favourite wrong answer of a stable task nearly always, else any of them."""
+    """The favourite wrong answer of a stable task nearly always, else any of them, or an error of this attempt."""
     if task.stable and rng.random() < 0.93:
         return task.wrong[0]
-    return rng.choice(task.wrong)
+    slip = slipped(task, rng)
+    return slip if slip != task.answer and rng.random() < 0.6 else rng.choice(task.wrong)
+
+
+def slipped(task: Task, rng: random.Random) -> str:
+    """The right answer with a mistake in it, or somebody else's name."""
+    if task.kind == "letter":
+        return rng.choice("ABCDE")
+    if task.kind in ("name", "term"):
+        return rng.choice((*PEOPLE, *PLACES) if task.kind == "name" else [answer for _, answer, _ in NETWORK])
+    digits = [place for place, letter in enumerate(task.answer) if letter.isdigit()]
+    place = rng.choice(digits)
+    return f"{task.answer[:place]}{rng.randint(1, 9)}{task.answer[place + 1 :]}"
 
 
 def usual_format(answer: str, rng: random.Random) -> str:

@@ -47,7 +47,8 @@ def make_clean(family: str, seed: int, *, two: bool = False) -> MadeRun:
         tasks = qa.make_tasks(count, rng)
         run = qa.make_run(tasks, repeats, rng, model="model-a")
         if two:
-            rivals = [task._replace(wrong=tuple(rng.sample(task.wrong, len(task.wrong)))) for task in tasks]
+            # Another model has other favourite errors: a shared one could not be told from a wrong expected answer.
+            rivals = [task._replace(wrong=(*task.wrong[1:], task.wrong[0])) for task in tasks]
             run = run._replace(rows=[*run.rows, *qa.make_run(rivals, repeats, rng, model="model-b").rows])
         return run
     if family == "assistant":
