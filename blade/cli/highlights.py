@@ -24,6 +24,18 @@ FEWEST_TASKS = 3
 """Tasks a level needs before its difference from others is worth a line."""
 
 
+def pattern_lines(analysis: Analysis) -> list[RenderableType]:
+    """The pack's error patterns most rollouts belong to; nothing without a pack that saw something."""
+    seen = [] if analysis.pack is None else [pattern for pattern in analysis.pack.patterns if pattern.primary]
+    if not seen:
+        return []
+    table = grid("", "rollouts", "tasks", "for example")
+    for pattern in sorted(seen, key=lambda pattern: -pattern.primary)[:MOST_SIGNALS]:
+        cited = Text(one_line(pattern.citations[0], 60), "cyan")
+        table.add_row(Text(one_line(pattern.title)), Text(count(pattern.primary)), Text(count(pattern.tasks)), cited)
+    return [table, *rest(len(seen) - MOST_SIGNALS, "pattern")]
+
+
 def signal_lines(analysis: Analysis) -> list[RenderableType]:
     """The signals on most failing rollouts, each with a place to look."""
     failing = [signal for signal in analysis.signals if signal.failed]

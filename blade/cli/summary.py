@@ -14,6 +14,7 @@ from blade.cli.highlights import (
     contrast_lines,
     fix_lines,
     grid,
+    pattern_lines,
     reading_lines,
     signal_lines,
     slice_lines,
@@ -46,6 +47,8 @@ def print_summary(console: Console, workspace: Workspace) -> None:
     analysis, folder = workspace.analysis, str(workspace.folder)
     put(console, *opening(analysis, width=console.width))
     print_section(console, "Mind", cautions(analysis))
+    if analysis.pack is not None:
+        print_section(console, f"How rollouts fail (pack {one_line(analysis.pack.name)})", pattern_lines(analysis))
     print_section(console, "Seen in rollouts", signal_lines(analysis))
     print_section(console, "Where it differs", slice_lines(analysis))
     print_section(console, "What goes with failing or passing, within a task", contrast_lines(analysis))
