@@ -21,6 +21,9 @@ from blade.diagnosis.packs.verdict import Mask, Places, Verdict
 from blade.metrics import Outcomes
 from blade.rollouts.table import RolloutTable, Run
 
+MOST_BYTES = 512 << 20
+"""Rows that only their file can decide are read up to this size."""
+
 
 class PackStage(NamedTuple):
     """A stage of the funnel, row by row and in numbers."""
@@ -66,17 +69,20 @@ class PackResult(NamedTuple):
     failing: int
     """Rollouts patterns were looked for in: those not known to have passed."""
     unexplained: int
-    """Those of them that no pattern explains."""
+    """Those of them that no pattern explains, and those that were left unread."""
+    unread: int
+    """Those of them whose file was not read for want of budget, although a pattern asks for it."""
 
 
-def apply_pack(pack: Pack, run: Run, outcomes: Outcomes) -> PackResult:
-    """Puts every rule of a pack to a run."""
+def apply_pack(pack: Pack, run: Run, outcomes: Outcomes, *, most_bytes: int = MOST_BYTES) -> PackResult:
+    """Puts every rule of a pack to a run; of rows the table cannot decide, at most so many bytes are read."""
     table = run.table
     open_rows = outcomes.success != 1.0
     view = View(table, outcomes.success, read_sample(run, open_rows))
     conditions = [*(stage.when for stage in pack.stages), *(pattern.when for pattern in pack.patterns)]
     before = [view.verdict(condition) for condition in conditions]
-    found = resolve(conditions, before, view=view, run=run, among=open_rows)
+    readable = within_bytes(table, open_among(before, open_rows), most_bytes)
+    found = resolve(conditions, before, view=view, run=run, among=readable)
     staged, seen = found[: len(pack.stages)], found[len(pack.stages) :]
     primary = first_of(seen, among=open_rows)
     hits = [
@@ -90,20 +96,31 @@ def apply_pack(pack: Pack, run: Run, outcomes: Outcomes) -> PackResult:
         primary=primary,
         failing=int(open_rows.sum()),
         unexplained=int((open_rows & (primary < 0)).sum()),
+        unread=int(open_among(seen, open_rows).sum()),
     )
 
 
-def resolve(conditions: list[Condition], before: list[Verdict], *, view: View, run: Run, among: Mask) -> list[Verdict]:
-    """Verdicts with the open rows among the wanted ones decided from the file, each row read once."""
-    wanting = [index for index, verdict in enumerate(before) if (verdict.ask & among).any()]
+def open_among(verdicts: list[Verdict], among: Mask) -> Mask:
+    """Rows among some that at least one verdict leaves open."""
     rows = np.zeros(len(among), dtype=bool)
-    for index in wanting:
-        rows |= before[index].ask & among
+    for verdict in verdicts:
+        rows |= verdict.ask
+    return rows & among
+
+
+def within_bytes(table: RolloutTable, rows: Mask, most: int) -> Mask:
+    """As many of the first of some rows as have no more bytes than that."""
+    return np.asarray(rows & (np.cumsum(np.where(rows, table.rows.length, 0)) <= most))
+
+
+def resolve(conditions: list[Condition], before: list[Verdict], *, view: View, run: Run, among: Mask) -> list[Verdict]:
+    """Verdicts with the open rows among some decided from the file, each row read once."""
+    wanting = [index for index, verdict in enumerate(before) if (verdict.ask & among).any()]
     names: set[str] = set().union(*(needed_fields(conditions[index]) for index in wanting))
     if any(needs_items(conditions[index]) for index in wanting):
         names |= trajectory_fields(run)
     after = [Verdict(verdict.yes.copy(), verdict.ask & ~among, verdict.place.copy()) for verdict in before]
-    for row, whole in read_whole(run, np.flatnonzero(rows).tolist(), names):
+    for row, whole in read_whole(run, np.flatnonzero(among).tolist(), names):
         for index in wanting:
             place = view.holds(conditions[index], row, whole) if before[index].ask[row] else None
             if place is not None:
@@ -112,10 +129,11 @@ def resolve(conditions: list[Condition], before: list[Verdict], *, view: View, r
 
 
 def first_of(seen: list[Verdict], *, among: Mask) -> Places:
-    """Per row: position of the first pattern that holds."""
+    """Per row: position of the first pattern that holds; -1 where that one, or an earlier one, was not read."""
     primary = np.full(len(among), -1, dtype=np.int64)
     for position in range(len(seen) - 1, -1, -1):
         primary[seen[position].yes & among] = position
+        primary[seen[position].ask] = -1
     return primary
 
 

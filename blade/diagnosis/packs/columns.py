@@ -4,13 +4,14 @@ The table leaves out what is long: texts over 200 characters, lists over 32 elem
 change the answer the row is left open, so that a rule never mistakes a long answer for none.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from blade.diagnosis.packs.conditions import FieldIs
 from blade.diagnosis.packs.values import NUMERIC, OPEN, Path, Question, Questions, all_hold, pair_holds
-from blade.diagnosis.packs.verdict import Mask, Verdict, decided, everywhere, nowhere, undecided
+from blade.diagnosis.packs.verdict import Mask, Places, Verdict, decided, everywhere, nowhere, undecided
 from blade.rollouts.columns import MAX_LIST, MAX_TEXT, Column
 from blade.rollouts.fields import MAX_DEPTH
 from blade.rollouts.formats.format import value_at
@@ -68,6 +69,8 @@ def field_verdict(leaf: FieldIs, table: RolloutTable, sample: Sample) -> Verdict
         return absent_verdict(leaf, len(table), sample)
     if column.kind in ("number", "flag"):
         return decided(number_mask(column, leaf.asked))
+    if column.kind != "list" and sample.has_container(leaf.path):
+        return undecided(len(table))  # a field of several shapes is in the table by its first words only
     return level_verdict(column, leaf.asked)
 
 
@@ -143,8 +146,8 @@ def as_number(wanted: Any, *, flag: bool) -> float:
 
 def level_verdict(column: Column, asked: Questions) -> Verdict:
     """Every distinct value once; what may have been cut short, or is not in the table, stays open."""
-    yes = [not is_cut(level) and all_hold(asked, level) for level in column.levels]
     ask = [is_cut(level) for level in column.levels]
+    yes = [not cut and all_hold(asked, level) for level, cut in zip(column.levels, ask, strict=True)]
     # The last entry answers for the code -1: null, or a text too long for the table.
     yes_table = np.asarray([*yes, False], dtype=bool)
     ask_table = np.asarray([*ask, is_open(asked)], dtype=bool)
@@ -154,9 +157,9 @@ def level_verdict(column: Column, asked: Questions) -> Verdict:
 
 
 def is_cut(level: Any) -> bool:
-    """Whether the table may hold only the beginning of this value."""
+    """Whether the table may hold only the beginning of this value, or a list or object as if it were a text."""
     if isinstance(level, str):
-        return len(level) >= MAX_TEXT
+        return len(level) >= MAX_TEXT or level.startswith(("[", "{"))
     if isinstance(level, tuple):
         return len(level) >= MAX_LIST or any(len(text) >= MAX_TEXT for text in level)
     return False
@@ -181,11 +184,28 @@ def pair_verdict(leaf: FieldIs, table: RolloutTable, sample: Sample) -> Verdict:
     if left is None or right is None or left.kind != "list" or right.kind != "list":
         present = sample.has(leaf.path) and sample.has(leaf.beside)
         return undecided(len(table)) if present else everywhere(len(table), yes=False)
-    codes, inverse = np.unique(np.stack([left.values, right.values]), axis=1, return_inverse=True)
-    answers = [pair_answer(leaf, left, right, codes=(int(one), int(other))) for one, other in codes.T]
-    yes = np.asarray([answer is True for answer in answers], dtype=bool)[inverse.ravel()]
-    ask = np.asarray([answer is None for answer in answers], dtype=bool)[inverse.ravel()]
+    pairs = distinct_pairs(left.values, right.values)
+    answers = [pair_answer(leaf, left, right, codes=codes) for codes in pairs.codes]
+    yes = np.asarray([answer is True for answer in answers], dtype=bool)[pairs.inverse]
+    ask = np.asarray([answer is None for answer in answers], dtype=bool)[pairs.inverse]
     return Verdict(yes, ask, nowhere(len(table)))
+
+
+class Pairs(NamedTuple):
+    """Distinct pairs of codes, where each stands, and how often."""
+
+    codes: list[tuple[int, int]]
+    inverse: Places
+    times: list[int]
+
+
+def distinct_pairs(left: npt.NDArray[Any], right: npt.NDArray[Any]) -> Pairs:
+    """Pairs of codes, -1 among them; one number per pair sorts much faster than two."""
+    base = int(right.max(initial=0)) + 2
+    joined = (left.astype(np.int64) + 1) * base + (right.astype(np.int64) + 1)
+    found, inverse, times = np.unique(joined, return_inverse=True, return_counts=True)
+    codes = [(pair // base - 1, pair % base - 1) for pair in found.tolist()]
+    return Pairs(codes, inverse, times.tolist())
 
 
 def pair_answer(leaf: FieldIs, left: Column, right: Column, *, codes: tuple[int, int]) -> bool | None:

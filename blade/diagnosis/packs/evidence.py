@@ -7,6 +7,7 @@ import numpy as np
 
 from blade.diagnosis.analysis import Count
 from blade.diagnosis.labels import Evidence
+from blade.diagnosis.packs.columns import distinct_pairs
 from blade.diagnosis.packs.pack import Breakdown, PatternRule
 from blade.diagnosis.packs.quotes import Quoted, quote_from_file, quote_from_table
 from blade.diagnosis.packs.reading import read_whole, trajectory_fields
@@ -53,19 +54,21 @@ def count_by(by: Breakdown | None, rows: Places, table: RolloutTable) -> list[Co
     """Rollouts per value, those whose value the table does not hold under `None`."""
     if by is None or not len(rows):
         return []
+    left, right = (table.rows.column((path or by.field).text).coded() for path in (by.field, by.beside))
+    pairs = distinct_pairs(left.values[rows], right.values[rows])
     counts: dict[str | None, int] = {}
-    for row in rows.tolist():
-        for value in dict.fromkeys(values_of(by, table, row)):
-            counts[value] = counts.get(value, 0) + 1
+    for (one, other), rollouts in zip(pairs.codes, pairs.times, strict=True):
+        value, neighbours = left.levels[one] if one >= 0 else None, right.levels[other] if other >= 0 else None
+        for counted in dict.fromkeys(values_of(by, value, neighbours)):
+            counts[counted] = counts.get(counted, 0) + rollouts
     ordered = sorted(counts.items(), key=lambda entry: (-entry[1], entry[0] is None, entry[0] or ""))
     return [Count(value=value, rollouts=rollouts) for value, rollouts in ordered]
 
 
-def values_of(by: Breakdown, table: RolloutTable, row: int) -> list[str | None]:
-    value = table.rows.column(by.field.text).at(row)
+def values_of(by: Breakdown, value: Any, neighbours: Any) -> list[str | None]:
+    """What a rollout counts under."""
     if by.beside is None:
         return list(value) if isinstance(value, tuple) else [None if value is None else level_text(value)]
-    neighbours: Any = table.rows.column(by.beside.text).at(row)
     if not isinstance(value, tuple) or not isinstance(neighbours, tuple) or len(value) != len(neighbours):
         return [None]
     return [one for one, other in zip(value, neighbours, strict=True) if all_hold(by.beside_asked, other)]

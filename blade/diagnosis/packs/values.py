@@ -70,6 +70,8 @@ class Question(NamedTuple):
 
 
 def equals(value: Any, wanted: Any) -> bool:
+    if isinstance(value, str) and isinstance(wanted, str):
+        return value == wanted
     if not isinstance(value, bool | int | float | str):
         return False
     return bool(value == wanted) or level_text(value) == level_text(wanted)
