@@ -114,5 +114,6 @@ def plain(numbers: "np.ndarray[Any, np.dtype[np.float64]]") -> list[float | None
 
 def values(column: Column) -> list[Any]:
     """A column's values; lists stay lists."""
-    found = [column.at(row) for row in range(len(column.values))]
-    return [list(value) if isinstance(value, tuple) else value for value in found]
+    coded = column.coded()
+    levels = [list(level) if isinstance(level, tuple) else level for level in coded.levels]
+    return list(map([*levels, None].__getitem__, coded.values.tolist()))
