@@ -4,6 +4,7 @@ Trajectories stay in their files: `Run.rollout` reads one by its byte offset.
 """
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -18,7 +19,7 @@ from blade.rollouts.conform import BadRow
 from blade.rollouts.duplicates import Duplicate
 from blade.rollouts.fetch import fetch
 from blade.rollouts.formats import Format
-from blade.rollouts.identity import Identity
+from blade.rollouts.identity import Identity, natural_key
 from blade.rollouts.rows import Ints, Rows
 from blade.rollouts.sidecars import Sidecars
 from blade.rollouts.trajectory import read_items, read_record
@@ -72,10 +73,12 @@ class RolloutTable(msgspec.Struct, frozen=True, kw_only=True, eq=False):
 
     def find(self, task: str, repeat: int) -> int | None:
         """The row of a rollout."""
-        if task not in self.tasks:
+        index = bisect_left(self.tasks, natural_key(task), key=natural_key)
+        if index == len(self.tasks) or self.tasks[index] != task:
             return None
-        hits = np.flatnonzero((self.task == self.tasks.index(task)) & (self.repeat == repeat))
-        return int(hits[0]) if len(hits) else None
+        first, last = np.searchsorted(self.task, [index, index + 1]).tolist()
+        hits = np.flatnonzero(self.repeat[first:last] == repeat)
+        return first + int(hits[0]) if len(hits) else None
 
 
 class InputFile(msgspec.Struct, frozen=True, kw_only=True):
