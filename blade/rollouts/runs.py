@@ -109,6 +109,8 @@ class RunBuilder:
         self.notes = [note for file in self.files for note in file.sidecars.notes]
         if draft.grouped and any(has_sidecars(file.path) for file in self.files):
             self.notes.append("materialized inputs and failures files are not used when rows are grouped into runs")
+        if draft.grouped and self.bad:
+            self.notes.append("bad lines belong to no group: every run lists those of all its files")
 
     def build(self) -> Run:
         """The run."""

@@ -83,6 +83,15 @@ def test_sidecars_are_not_split_and_that_is_said(tmp_path: Path) -> None:
         assert run.notes == ["materialized inputs and failures files are not used when rows are grouped into runs"]
 
 
+def test_bad_lines_are_listed_with_every_group_and_that_is_said(tmp_path: Path) -> None:
+    path = write_rows(tmp_path / "run.jsonl", [*(rollout(n, 0, variant=n) for n in range(2)), "oops"])
+    for run in blade.read_all(path, group_by=("variant",)):
+        assert (len(run.bad), run.notes) == (
+            1,
+            ["bad lines belong to no group: every run lists those of all its files"],
+        )
+
+
 def test_files_that_claim_the_same_rollouts_are_runs_of_their_own(tmp_path: Path) -> None:
     rows = [rollout(n, 0) for n in range(4)]
     runs = read_files(tmp_path, {"base.jsonl": rows, "new.jsonl": rows[1:]})

@@ -1,8 +1,10 @@
+import gzip
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
+import zstandard
 from rollout_rows import Row, keys, message, read_files, read_rows, reasons, rollout, without, write_rows
 
 import blade
@@ -196,3 +198,17 @@ def test_a_file_that_changed_since_is_told_plainly(tmp_path: Path) -> None:
     write_rows(tmp_path / "run.jsonl", ["x" * 2000])
     with pytest.raises(InputError, match=r"run.jsonl:1: .*; the file has changed since it was read"):
         run.rollout("0:0")
+
+
+@pytest.mark.parametrize("suffix", [".gz", ".zst"])
+def test_rollouts_of_an_archive_are_found_in_it(tmp_path: Path, suffix: str) -> None:
+    rows = [rollout(n, 0, n % 2, output=[message(f"reply {n}")]) for n in range(5)]
+    plain = write_rows(tmp_path / "run.jsonl", [*rows, rows[3], rollout(0, 0, 0.5)]).read_bytes()
+    (tmp_path / "run.jsonl").unlink()
+    write_rows(tmp_path / "run_failures.jsonl", [rollout(9, 0, _ng_failure_class="transient")])
+    path = tmp_path / f"run.jsonl{suffix}"
+    path.write_bytes(gzip.compress(plain) if suffix == ".gz" else zstandard.compress(plain))
+    run = blade.read(path)
+    assert [run.rollout(key).items[-1].text for key in keys(run)[:5]] == [f"reply {n}" for n in range(5)]
+    assert [(d.rollout, d.kind) for d in run.duplicates] == [("0:0", "conflicting"), ("3:0", "identical")]
+    assert (keys(run)[-1], run.name) == ("9:0", "run")
