@@ -47,7 +47,7 @@ DEFINITIONS: Final = {
     "paired": "a task of which both runs have a scored rollout; tasks are matched by key",
     "uncertainty": (
         "tasks, or clusters of them, are the sampling unit; the interval is Student's t on the tasks' differences, "
-        "and where fewer than two tasks differ a pair of opposite changes is imagined beside them"
+        "and where fewer than two tasks differ, or all by the same, a pair of opposite changes is imagined beside them"
     ),
     "p": (
         "sign-flip permutation test over tasks, or over clusters: how often random signs give a difference at least "

@@ -21,7 +21,7 @@ from blade.report.numbers import (
     signed_pp_interval,
 )
 from blade.report.results import INFRASTRUCTURE, MISSING
-from blade.report.text import Markdown, md
+from blade.report.text import Markdown, cell
 
 MOST_LEVELS = 30
 MOST_TIED = 10
@@ -225,7 +225,7 @@ def level_row(level: LevelChange, words: Words) -> LevelRow:
 
 
 def driver_row(driver: Driver, words: Words) -> DriverRow:
-    failing = ", ".join(f"{md(charge.title)} ({count(charge.rollouts)})" for charge in driver.failing)
+    failing = ", ".join(f"{cell(charge.title)} ({count(charge.rollouts)})" for charge in driver.failing)
     return DriverRow(
         task=driver.task,
         base=standing(driver.base, words),
@@ -258,5 +258,5 @@ def pair_row(pair: Comparison, words: Words) -> PairRow:
 
 
 def rank_row(rank: Rank, words: Words) -> RankRow:
-    tied = codes(first(rank.tied_with, MOST_TIED)) if rank.tied_with else Markdown("none")
+    tied = codes(first(rank.tied_with, MOST_TIED), in_table=True) if rank.tied_with else Markdown("none")
     return RankRow(rank=rank, value=words.value(rank.value), tied=tied)
