@@ -126,6 +126,17 @@ def test_a_failing_rollout_belongs_to_the_first_pattern_that_holds(tmp_path: Pat
     assert (said.failing, said.unexplained, said.unread) == (4, 1, 0)
 
 
+def test_a_rollout_without_a_verdict_is_no_missing_answer(tmp_path: Path) -> None:
+    pack = little_pack(
+        tmp_path, pattern("{field: answer, is_null: true}"), pattern("{status: [failed, truncated]}", "broken")
+    )
+    run = [failing(0, answer=None), failing(1, _ng_failure_class="timeout_exceeded"), rollout(2, 0, 1.0, answer="x")]
+
+    said = apply_rows(tmp_path, pack, run)
+
+    assert (belongs_to(said), said.failing, said.unexplained) == (["seen", "broken", None], 1, 0)
+
+
 def test_a_pattern_says_how_many_passing_rollouts_show_it_too(tmp_path: Path) -> None:
     pack = little_pack(tmp_path, pattern("{field: n, equals: 1}", "n"), pattern("{item: {matches: yes}}", "text"))
     run = [failing(0, n=1), rollout(1, 0, 1.0, n=1), rollout(2, 0, 1.0, n=1), rollout(3, 0, 1.0)]

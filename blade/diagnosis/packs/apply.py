@@ -2,7 +2,8 @@
 
 The table is asked first. The file is read twice at most: once for the rows the table leaves open, once for quotes.
 Rollouts that passed are never read. In a run without a success rule nothing is known to have passed, so patterns are
-looked for in every rollout.
+looked for in every rollout. Rollouts that failed before a verdict lack the very fields rules ask for, so a pattern does
+not look at them unless it asks for `status: failed`.
 """
 
 from typing import NamedTuple
@@ -13,13 +14,13 @@ from blade.diagnosis.analysis import MAX_LISTED, Count, Stage
 from blade.diagnosis.funnel import carried_back
 from blade.diagnosis.labels import Evidence
 from blade.diagnosis.packs.conditions import Condition
-from blade.diagnosis.packs.evaluate import View, needed_fields, needs_items
+from blade.diagnosis.packs.evaluate import View, asks_for_failed, needed_fields, needs_items
 from blade.diagnosis.packs.evidence import count_by, find_evidence
 from blade.diagnosis.packs.pack import Pack, PatternRule, StageRule
 from blade.diagnosis.packs.reading import read_sample, read_whole, trajectory_fields
-from blade.diagnosis.packs.verdict import Mask, Places, Verdict
+from blade.diagnosis.packs.verdict import Mask, Places, Verdict, only_where
 from blade.metrics import Outcomes
-from blade.rollouts.table import RolloutTable, Run
+from blade.rollouts.table import FAILED, RolloutTable, Run
 
 MOST_BYTES = 512 << 20
 """Rows that only their file can decide are read up to this size."""
@@ -67,7 +68,7 @@ class PackResult(NamedTuple):
     primary: Places
     """Per row: position of the pattern it belongs to; -1 when it passed or nothing explains it."""
     failing: int
-    """Rollouts patterns were looked for in: those not known to have passed."""
+    """Rollouts patterns were looked for in: those that came to a verdict and are not known to have passed."""
     unexplained: int
     """Those of them that no pattern explains, and those that were left unread."""
     unread: int
@@ -80,24 +81,31 @@ def apply_pack(pack: Pack, run: Run, outcomes: Outcomes, *, most_bytes: int = MO
     open_rows = outcomes.success != 1.0
     view = View(table, outcomes.success, read_sample(run, open_rows))
     conditions = [*(stage.when for stage in pack.stages), *(pattern.when for pattern in pack.patterns)]
-    before = [view.verdict(condition) for condition in conditions]
+    before = [view.verdict(stage.when) for stage in pack.stages]
+    before += [pattern_verdict(pattern, view) for pattern in pack.patterns]
     readable = within_bytes(table, open_among(before, open_rows), most_bytes)
     found = resolve(conditions, before, view=view, run=run, among=readable)
     staged, seen = found[: len(pack.stages)], found[len(pack.stages) :]
     primary = first_of(seen, among=open_rows)
-    hits = [
-        pattern_hits(position, pack.patterns[position], verdict, run=run, outcomes=outcomes, primary=primary)
-        for position, verdict in enumerate(seen)
-    ]
+    judged = open_rows & (table.status != FAILED)
     return PackResult(
         pack=pack,
         stages=funnel(pack, [told(view, *stage) for stage in zip(pack.stages, staged, strict=True)], table, outcomes),
-        patterns=hits,
+        patterns=[
+            pattern_hits(position, rule, seen[position], run=run, outcomes=outcomes, primary=primary)
+            for position, rule in enumerate(pack.patterns)
+        ],
         primary=primary,
-        failing=int(open_rows.sum()),
-        unexplained=int((open_rows & (primary < 0)).sum()),
+        failing=int(judged.sum()),
+        unexplained=int((judged & (primary < 0)).sum()),
         unread=int(open_among(seen, open_rows).sum()),
     )
+
+
+def pattern_verdict(pattern: PatternRule, view: View) -> Verdict:
+    """What the table says about a pattern; rollouts without a verdict are left out unless it asks for them."""
+    verdict = view.verdict(pattern.when)
+    return verdict if asks_for_failed(pattern.when) else only_where(verdict, view.table.status != FAILED)
 
 
 def open_among(verdicts: list[Verdict], among: Mask) -> Mask:

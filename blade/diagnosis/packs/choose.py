@@ -64,34 +64,51 @@ def best_fit(pack: Pack, features: "RunFeatures") -> Fit | None:
 
 def requirements_met(match: Match, features: "RunFeatures") -> list[str] | None:
     """What a match asks for, in words; `None` when something is not so."""
-    if match.formats and not features.formats & set(match.formats):
-        return None
-    there = [path.text for path in match.any_fields if features.has(path)]
+    met: list[str] = []
+    for asked in (formats_met, fields_met, names_met, texts_met):
+        words = asked(match, features)
+        if words is None:
+            return None
+        met += words
+    return met
+
+
+def formats_met(match: Match, features: "RunFeatures") -> list[str] | None:
+    there = [f"format {name}" for name in match.formats if name in features.formats]
+    return there if there or not match.formats else None
+
+
+def fields_met(match: Match, features: "RunFeatures") -> list[str] | None:
+    there = [path for path in match.any_fields if features.has(path)]
     if not all(map(features.has, match.all_fields)) or any(map(features.has, match.no_fields)):
         return None
     if match.any_fields and not there:
         return None
-    met = [f"format {name}" for name in match.formats if name in features.formats]
-    met += [f"field {path.text}" for path in match.all_fields]
-    met += [f"field {name}" for name in there]
-    for asked, found, words in (
-        (match.agent, features.agents, "agent"),
-        (match.first_tool, features.first_tools, "first tool"),
+    return [f"field {path.text}" for path in (*match.all_fields, *there)]
+
+
+def names_met(match: Match, features: "RunFeatures") -> list[str] | None:
+    """The first harness and the first tool of those that match."""
+    met: list[str] = []
+    for words, asked, names in (
+        ("agent", match.agent, features.agents),
+        ("first tool", match.first_tool, features.first_tools),
     ):
         if asked is not None:
-            name = next((name for name in found if asked.search(name)), None)
-            if name is None:
+            found = [f"{words} {name}" for name in names if asked.search(name)]
+            if not found:
                 return None
-            met.append(f"{words} {name}")
-    for path, expression in match.texts:
-        if not features.all_match(path, expression):
-            return None
-        met.append(f"{path.text} like {expression.source}")
-    if match.prompt is not None:
-        if not features.prompts_match(match.prompt):
-            return None
-        met.append(f"prompt like {match.prompt.source}")
+            met += found[:1]
     return met
+
+
+def texts_met(match: Match, features: "RunFeatures") -> list[str] | None:
+    if not all(features.all_match(path, expression) for path, expression in match.texts):
+        return None
+    met = [f"{path.text} like {expression.source}" for path, expression in match.texts]
+    if match.prompt is None:
+        return met
+    return [*met, f"prompt like {match.prompt.source}"] if features.prompts_match(match.prompt) else None
 
 
 class RunFeatures:
@@ -116,8 +133,8 @@ class RunFeatures:
         return texts_of(self.columns.get(FIRST_TOOL))
 
     def all_match(self, path: Path, expression: Expression) -> bool:
-        """Whether a field has values, and all that the table knows match."""
-        values = texts_of(self.columns.get(path.text))
+        """Whether a field has texts, and all that the table knows and that are not empty match."""
+        values = [text for text in texts_of(self.columns.get(path.text)) if text]
         return bool(values) and all(expression.search(value) for value in values)
 
     def prompts_match(self, expression: Expression) -> bool:

@@ -169,6 +169,11 @@ def needed_fields(condition: Condition) -> set[str]:
     return {path.top for path in paths if path is not None}
 
 
+def asks_for_failed(condition: Condition) -> bool:
+    """Whether the condition speaks of rollouts that failed before a verdict."""
+    return any(isinstance(leaf, StatusIs) and "failed" in leaf.words for leaf in leaves(condition))
+
+
 def needs_items(condition: Condition) -> bool:
     """Whether the condition may have to ask the file for items."""
     return any(isinstance(leaf, ItemIs) for leaf in leaves(condition))

@@ -33,7 +33,7 @@ class Match(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     no_fields: tuple[Path, ...] = ()
     """Fields the rows do not have."""
     texts: tuple[tuple[Path, Expression], ...] = ()
-    """Fields whose every known value matches."""
+    """Fields whose every text matches, empty ones aside."""
     agent: Expression | None = None
     """Matches the name of a harness."""
     first_tool: Expression | None = None

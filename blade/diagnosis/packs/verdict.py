@@ -40,6 +40,11 @@ def everywhere(count: int, *, yes: bool) -> Verdict:
     return decided(np.full(count, yes))
 
 
+def only_where(verdict: Verdict, mask: Mask) -> Verdict:
+    """The verdict, with a no for every other row."""
+    return Verdict(verdict.yes & mask, verdict.ask & mask, np.where(mask, verdict.place, -1))
+
+
 def nowhere(count: int) -> Places:
     return np.full(count, -1, dtype=np.int64)
 
