@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from blade.diagnosis.analysis import FindingCause, PublishedCheck
+from blade.diagnosis.analysis import MAX_LISTED, FindingCause, PublishedCheck
 from blade.diagnosis.anomalies import find_anomalies
 from blade.diagnosis.found import Found, about_files, about_rows, say
 from blade.diagnosis.hygiene import data_findings
@@ -96,7 +96,8 @@ def disagreements(published: list[PublishedCheck]) -> list[Found]:
     out: list[Found] = []
     for check in published:
         if check.different:
-            message = f"{check.file}: {len(check.different)} of {check.compared} published values differ from the rows"
+            number = f"{len(check.different)}" if len(check.different) < MAX_LISTED else f"at least {MAX_LISTED}"
+            message = f"{check.file}: {number} of {check.compared} published values differ from the rows"
             out.append(about_files(say("published_metrics_differ", "DA", message, hint, rows=len(check.different))))
     return out
 

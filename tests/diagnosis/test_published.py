@@ -134,3 +134,12 @@ def test_every_shard_is_held_to_its_own_metrics(tmp_path: Path) -> None:
         (tmp_path / f"part-{n}_agent_metrics.json").write_text(json.dumps([{"mean/reward": n}]))
     [run] = read_files(tmp_path, {f"part-{n}.jsonl": [rollout(n, 0, n)] for n in range(2)})
     assert [(check.compared, check.different) for check in analyze(run).inputs.published] == [(1, []), (1, [])]
+
+
+def test_of_many_differences_two_hundred_are_listed_and_that_is_said(tmp_path: Path) -> None:
+    rows: list[Row] = [rollout(n, 0, 1.0) for n in range(250)]
+    write_rows(tmp_path / "run_reward_profiling.jsonl", [{"_ng_task_index": n, "mean/reward": 0.0} for n in range(250)])
+    analysis = analyze_rows(tmp_path, rows)
+    assert len(analysis.inputs.published[0].different) == 200
+    [finding] = [finding for finding in analysis.health if finding.code == "published_metrics_differ"]
+    assert finding.message == "run_reward_profiling.jsonl: at least 200 of 250 published values differ from the rows"
