@@ -17,6 +17,7 @@ ASPECTS: tuple[str, ...] = ("model", "agent", "sampling", "prompt", "tools", "sk
 NOT_ALWAYS: Final = frozenset({"skills", "verifier", "other"})
 """Aspects that many runs have nothing of, so that not stating them is no news."""
 TASK_SET: Final = "task set"
+TASK_TEXT: Final = "text of the task"
 
 
 class Configuration(NamedTuple):
@@ -105,20 +106,27 @@ def expected(diagnosed: Diagnosed, scores: Scores, field: str) -> dict[int, str]
 
 
 def changed_prompts(first: Stated, second: Stated) -> list[ConfigChange]:
-    """Tasks whose own prompt reads differently, among those that were read."""
+    """Tasks whose own prompt reads differently, among those read; none where a run words it anew each time."""
     read = first.prompts.keys() & second.prompts.keys()
+    if any(len(side.prompts[task]) > 1 for side in (first, second) for task in read):
+        return []
     differ = sum(first.prompts[task] != second.prompts[task] for task in read)
     if not differ:
         return []
     said = f"differs on {differ} of {len(read)} tasks that were read"
-    return [ConfigChange(aspect="prompt", name="text of the task", base=[], candidate=[said])]
+    return [ConfigChange(aspect="prompt", name=TASK_TEXT, base=[], candidate=[said])]
 
 
 def describe_configuration(found: Configuration) -> list[str]:
     """What the differences mean for the verdict; other tasks do not touch it, since only shared ones are compared."""
+    said = [
+        f"the text of tasks {change.candidate[0]}: keys may name different tasks"
+        for change in found.changes
+        if change.name == TASK_TEXT
+    ]
     touching = {change.aspect for change in found.changes if change.name != TASK_SET}
     aspects = [aspect for aspect in ASPECTS if aspect in touching]
     if len(aspects) > 1:
         named = ", ".join(aspects[:-1]) + f" and {aspects[-1]}"
-        return [f"{named} changed together: what each of them did to the score cannot be told apart"]
-    return []
+        said.append(f"{named} changed together: what each of them did to the score cannot be told apart")
+    return said

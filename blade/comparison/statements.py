@@ -1,6 +1,6 @@
 """What a run's rows state about how it was made: model, agent, sampling, skills, verifier, prompt and tools.
 
-Most of it stands in columns of the table. Prompts and tools do not: they are read from one rollout of each of a few
+Most of it stands in columns of the table. Prompts and tools do not: they are read from two rollouts of each of a few
 tasks that both runs have.
 """
 
@@ -46,8 +46,8 @@ class Stated(NamedTuple):
 
     values: dict[Statement, Values]
     """Distinct values by aspect and name; a name that is missing is not stated."""
-    prompts: dict[str, str]
-    """Hash of the task's own prompt, by task that was read."""
+    prompts: dict[str, set[str]]
+    """Hashes of the task's own prompt, by task that was read; a simulated user words it anew in every rollout."""
     fields: frozenset[str]
     """Fields of its own that nearly every row has."""
     any_fields: frozenset[str]
@@ -111,35 +111,39 @@ class Contents(NamedTuple):
     """What was found by reading a few rollouts."""
 
     values: dict[Statement, Values]
-    prompts: dict[str, str]
+    prompts: dict[str, set[str]]
 
 
 def read_contents(run: Run, scores: Scores, pairing: Pairing) -> Contents:
-    """System prompts, tools and task prompts of one rollout of each of a few paired tasks."""
+    """System prompts, tools and task prompts of a few rollouts."""
     systems: set[str] = set()
     tools: set[str] = set()
-    prompts: dict[str, str] = {}
+    prompts: dict[str, set[str]] = {}
     for task, record, items in read_some(run, scores, pairing):
         given = [item for item in items if item.prompt]
         system = [item.text for item in given if item.role in SYSTEM_ROLES]
         instructions = value_at(record, "responses_create_params.instructions")
         if given:
             systems.add(digest([*system, instructions if isinstance(instructions, str) else ""]))
-            prompts[task] = digest([item.text for item in given if item.role not in SYSTEM_ROLES])
+            own = digest([item.text for item in given if item.role not in SYSTEM_ROLES])
+            prompts.setdefault(task, set()).add(own)
         if isinstance(offered := value_at(record, "responses_create_params.tools"), list):
             tools.add(describe_tools(offered))
+    if len(systems) > len(prompts):
+        systems = set()  # it holds a time or an id and differs from rollout to rollout
     found = {("prompt", "system prompt (hash)"): systems, ("tools", "tools offered"): tools}
     return Contents({key: tuple(sorted(values)) for key, values in found.items() if values}, prompts)
 
 
 def read_some(run: Run, scores: Scores, pairing: Pairing) -> Iterator[tuple[str, dict[str, Any], list[Item]]]:
-    """Task, record and items of the first scored rollout of some paired tasks, spread evenly."""
+    """Task, record and items of the first and the last scored rollout of some paired tasks, spread evenly."""
     paired = np.flatnonzero(pairing.paired)
     chosen = paired[np.unique(np.linspace(0, len(paired) - 1, min(len(paired), MOST_READ)).astype(np.int64))]
     scored = np.flatnonzero(~np.isnan(run.table.reward) & np.isin(scores.place, chosen))
     _, first = np.unique(scores.place[scored], return_index=True)
+    _, last = np.unique(scores.place[scored][::-1], return_index=True)
     paths = [file.path for file in run.files]
-    for row, data in fetch(paths, run.table.rows, scored[first].tolist()):
+    for row, data in fetch(paths, run.table.rows, [*scored[first].tolist(), *scored[::-1][last].tolist()]):
         with contextlib.suppress(BadRow):
             record = read_record(data)
             form = run.files[int(run.table.rows.file[row])].format

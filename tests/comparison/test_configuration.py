@@ -57,10 +57,35 @@ def test_a_system_prompt_is_told_by_its_hash(tmp_path: Path) -> None:
     assert change.base != change.candidate and len(change.base[0]) == 12
 
 
-def test_other_words_of_the_task_are_counted(tmp_path: Path) -> None:
-    (change,) = changes(tmp_path, rows(), rows(question="another question")).config_changes
+def test_other_words_under_the_same_key_are_counted_and_warned_of(tmp_path: Path) -> None:
+    found = changes(tmp_path, rows(), rows(question="another question"))
+    (change,) = found.config_changes
 
     assert (change.aspect, change.candidate) == ("prompt", ["differs on 6 of 6 tasks that were read"])
+    assert "the text of tasks differs on 6 of 6 tasks that were read: keys may name different tasks" in found.warnings
+
+
+def test_a_simulated_user_who_words_it_anew_each_time_is_no_change(tmp_path: Path) -> None:
+    said = [
+        [rollout(0, repeat, 1.0, params={"input": [message(f"{run} {repeat}", "user")]}) for repeat in range(2)]
+        for run in ("first", "second")
+    ]
+
+    assert changes(tmp_path, *said).config_changes == []
+
+
+def test_a_system_prompt_with_a_clock_in_it_is_not_taken_for_a_change(tmp_path: Path) -> None:
+    said = [
+        [
+            rollout(0, r, 1.0, params={"input": [message(f"{run} {r}", "system"), message("q", "user")]})
+            for r in range(2)
+        ]
+        for run in ("10:00", "11:00")
+    ]
+    found = changes(tmp_path, *said)
+
+    assert found.config_changes == []
+    assert "prompt" in found.config_unknown
 
 
 def test_tools_are_compared_by_all_that_is_said_about_them(tmp_path: Path) -> None:
