@@ -209,6 +209,20 @@ def test_mistakes_are_named_with_their_line_and_what_to_do(
         load_pack(path)
 
 
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        pytest.param("name: little", 'name: "little\\n"', id="line_break_after_the_name"),
+        pytest.param("title: A little pack", 'title: "A \\e[31mred pack"', id="escape_sequence_in_the_title"),
+        pytest.param("description: For tests.", 'description: "For \\e[2J tests."', id="escape_in_the_description"),
+    ],
+)
+def test_texts_of_a_pack_cannot_write_to_the_terminal(tmp_path: Path, old: str, new: str) -> None:
+    (problem,) = check_pack(write_pack(tmp_path, GOOD.replace(old, new)))
+
+    assert problem.message.isprintable()
+
+
 def test_all_mistakes_are_found_in_the_order_of_their_lines(tmp_path: Path) -> None:
     text = GOOD.replace("title: A little pack", "titel: A little pack").replace("confidence: low", "confidence: x")
     path = write_pack(tmp_path, text)

@@ -16,6 +16,8 @@ from blade.diagnosis.packs.expressions import check as check_expression
 from blade.errors import UsageError
 
 MOST_SHOWN = 50
+LINE_END = r"(?!\n)"
+"""Keeps `$` of a form from matching before a last line break."""
 SUBJECTS = ("all", "any", "not", "field", "fact", "status", "mark", "item", "success")
 EXPRESSIONS = frozenset({"matches", "name", "agent", "first_tool", "prompt"})
 TYPES = {
@@ -130,7 +132,7 @@ def limit(error: Any) -> str:
         case "minimum" | "maximum":
             return f"is beyond {error.validator_value}"
         case "pattern":
-            return f"{shown(error.instance)} is not of the form {error.validator_value}"
+            return f"{shown(error.instance)} is not of the form {error.validator_value.removesuffix(LINE_END)}"
         case "anyOf":
             return f"{shown(error.instance)} is not one of completed, truncated, failed"
     return "is not as the schema says"
@@ -167,8 +169,12 @@ def twice(value: dict[str, Any], section: str, name: str) -> list[Fault]:
 
 def place(keys: Keys) -> str:
     """A place in words: `patterns[2].when`."""
-    words = "".join(f"[{key}]" if isinstance(key, int) else f".{key}" for key in keys).lstrip(".")
+    words = "".join(f"[{key}]" if isinstance(key, int) else f".{key_text(key)}" for key in keys).lstrip(".")
     return words or "the pack"
+
+
+def key_text(key: str) -> str:
+    return key if key.isidentifier() else json.dumps(key[:60])
 
 
 def shown(value: Any) -> str:

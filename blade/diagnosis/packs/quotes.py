@@ -28,7 +28,9 @@ def quote_from_table(quote: Quote, table: RolloutTable, row: int) -> Quoted | No
         return None
     column = table.rows.columns.get(quote.field.text)
     value = None if column is None else column.at(row)
-    return Quoted(value, None) if isinstance(value, str) and value and len(value) < MAX_TEXT else None
+    if not isinstance(value, str) or not value or len(value) >= MAX_TEXT or "\n" in value:
+        return None  # a list in the table may stand there as the lines of a text, which no quote may
+    return Quoted(value, None)
 
 
 def quote_from_file(quote: Quote, whole: WholeRow) -> Quoted | None:

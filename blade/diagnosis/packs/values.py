@@ -149,7 +149,7 @@ def all_hold(asked: Questions, value: Any) -> bool:
     each = tuple(question for question in asked if question.word not in OF_THE_WHOLE)
     if not all(question.holds(list(value)) for question in whole):
         return False
-    return not each or any(all_hold(each, as_element(element)) for element in value)
+    return not each or any(all(question.holds(one) for question in each) for one in map(as_element, value))
 
 
 def as_element(value: Any) -> Any:
