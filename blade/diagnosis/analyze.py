@@ -1,5 +1,6 @@
 """One run in, everything that can be computed about it out."""
 
+import contextlib
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -121,8 +122,9 @@ def rivals(run: Run, others: Sequence[Run], options: AnalyzeOptions) -> list[tup
     found: list[tuple[Run, Outcomes]] = []
     for other in others:
         if other is not run and set(other.table.tasks) & set(run.table.tasks) and not is_copy(run, other):
-            _, passed = decide_success(other.table, options.success)
-            found.append((other, make_outcomes(other.table, passed, find_signals(other.table), options)))
+            with contextlib.suppress(UsageError):  # a run that lacks a named field has no opinion
+                _, passed = decide_success(other.table, options.success)
+                found.append((other, make_outcomes(other.table, passed, find_signals(other.table), options)))
     return found
 
 

@@ -39,13 +39,13 @@ FAILURE_FIELDS = ("_ng_failure_class", "response.id")
 """`response.id` holds only the endings by which older runners marked rows that failed."""
 
 
-def choose_reward(rows: Rows, form: Format, wanted: str | None) -> str | None:
-    """The field that holds the score; `None` when rows have none."""
+def choose_reward(rows: Rows, form: Format, wanted: str | None, *, required: bool = True) -> str | None:
+    """The field that holds the score; `None` when rows have none, unless records must have one."""
     if wanted is not None:
         require_field(rows, wanted)
         return wanted
     found = [path for path in form.reward_fields if path in rows.columns]
-    if not found and form.name == "records":
+    if not found and form.name == "records" and required:
         fields = ", ".join([path for path in rows.columns if path not in MADE][:8])
         raise UsageError(f"no score found in these records; name it with --reward-field (fields there are: {fields}).")
     return max(found, key=lambda path: scored_share(rows, path), default=None)

@@ -99,7 +99,9 @@ class RunBuilder:
         self.identity = choose_identity(
             draft.rows, form, task_field=options.task_field, repeat_field=options.repeat_field
         )
-        self.reward_field = outcome.choose_reward(draft.rows, form, options.reward_field)
+        self.reward_field = outcome.choose_reward(
+            draft.rows, form, options.reward_field, required=not set(options.fields) & draft.rows.columns.keys()
+        )
         self.rows = outcome.with_scores(draft.rows, self.reward_field)
         self.bad = [
             BadLine(file=str(found.path), line=bad.line, offset=bad.offset, reason=bad.reason)

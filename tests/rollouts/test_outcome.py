@@ -2,7 +2,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from rollout_rows import keys, read_rows, rollout
+from rollout_rows import Row, analyze_rows, keys, read_rows, rollout
 
 from blade.rollouts import Usage
 
@@ -91,3 +91,9 @@ def test_what_no_row_says_is_unknown(tmp_path: Path) -> None:
     run = read_rows(tmp_path, [{"task_id": "a", "score": 1}])
     found = run.rollout(keys(run)[0])
     assert (found.model, found.agent, found.usage, found.seconds, found.items) == (None, None, Usage(), None, [])
+
+
+def test_a_verdict_in_words_is_enough_when_a_rule_names_it(tmp_path: Path) -> None:
+    rows: list[Row | str] = [{"task_id": "a", "verdict": "pass"}, {"task_id": "a", "verdict": "fail"}]
+    analysis = analyze_rows(tmp_path, rows, success='verdict == "pass"', fields=("verdict",))
+    assert analysis.metrics.pass_at_1.value == 0.5
