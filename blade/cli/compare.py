@@ -52,6 +52,12 @@ def compare(
     cluster_field: Annotated[
         str | None, typer.Option(metavar="F", help="Field that says which tasks belong together, for the intervals.")
     ] = None,
+    pack: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME", help="Taxonomy pack, by name or path; `none` for none. Chosen by fields otherwise."
+        ),
+    ] = None,
     expected_repeats: Annotated[
         int | None, typer.Option(min=1, metavar="N", help="How many rollouts every task should have.")
     ] = None,
@@ -76,6 +82,7 @@ def compare(
     from blade.cli.contenders import gather
     from blade.cli.pipeline import cores
     from blade.cli.progress import ReadingBar
+    from blade.comparison import CompareOptions
     from blade.diagnosis import AnalyzeOptions
     from blade.report.comparison_report import write_comparison
     from blade.rollouts import ReadOptions
@@ -92,10 +99,10 @@ def compare(
         jobs=jobs or cores(),
         use_cache=not no_cache,
     )
-    options = AnalyzeOptions(success=success, slices=tuple(slice or ()), cluster_field=cluster_field)
+    options = AnalyzeOptions(success=success, slices=tuple(slice or ()), cluster_field=cluster_field, pack=pack)
     with ReadingBar(wanted=not quiet) as bar:
-        runs = gather(inputs, read=read, options=options, progress=bar)
-        comparison = write_comparison(out, runs)
+        runs, options = gather(inputs, read=read, options=options, progress=bar)
+        comparison = write_comparison(out, runs, CompareOptions(pack=options.pack))
     render(comparison, out, as_json=as_json, quiet=quiet)
     if fail_on_regression:
         fail_if_regressed(comparison)

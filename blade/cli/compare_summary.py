@@ -110,14 +110,16 @@ def driver_lines(comparison: Comparison, words: Words, direction: str, total: in
 
 def driver_cells(driver: Driver, words: Words) -> list[Text]:
     row = driver_row(driver, words)
-    charged = ", ".join(f"{charge.rollouts} {charge.part.replace('_', ' ')}" for charge in driver.failing)
+    charged = ", ".join(
+        f"{charge.rollouts} {charge.part.rpartition('.')[2].replace('_', ' ')}" for charge in driver.failing
+    )
     return [
         foreign(one_line(driver.task, 30)),
         Text(row.base),
         Text(row.candidate),
         Text(row.delta, "red" if driver.delta < 0 else "green"),
         *(foreign(one_line(side.citation, 30), "cyan") for side in (driver.base, driver.candidate)),
-        Text(charged, "dim"),
+        foreign(one_line(charged, 120), "dim"),
     ]
 
 

@@ -26,9 +26,16 @@ class Contender(NamedTuple):
     place: str
 
 
+class Gathered(NamedTuple):
+    """The runs, and how all of them were judged."""
+
+    runs: list[Diagnosed]
+    options: AnalyzeOptions
+
+
 def gather(
     words: Sequence[str], *, read: ReadOptions, options: AnalyzeOptions, progress: FileProgress | None = None
-) -> list[Diagnosed]:
+) -> Gathered:
     """Every run the words stand for, diagnosed.
 
     Raises:
@@ -40,7 +47,7 @@ def gather(
     found = [contender for place in places for contender in read_place(place, read, options, progress)]
     if len(found) < 2:
         raise UsageError("a comparison takes at least two runs; name a second file or folder, or use --group-by.")
-    return [diagnose(run, options) for run in with_own_names(found)]
+    return Gathered([diagnose(run, options) for run in with_own_names(found)], options)
 
 
 def find_places(word: str) -> list[Workspace | str]:
@@ -64,6 +71,7 @@ def settled(options: AnalyzeOptions, workspaces: Sequence[Workspace]) -> Analyze
         options,
         success=options.success or only("success", [request.success for request in asked]),
         cluster_field=options.cluster_field or only("cluster-field", [request.cluster_field for request in asked]),
+        pack=options.pack or only("pack", [request.pack for request in asked]),
     )
 
 

@@ -17,8 +17,9 @@ import numpy as np
 
 from blade.comparison.comparison import Change, Counting, Part
 from blade.comparison.difference import spread_of
-from blade.comparison.losses import CHARGES, Charge, Losses
+from blade.comparison.losses import Ledger, Losses
 from blade.comparison.pairing import Pairing, Scores
+from blade.comparison.patterns import Charge
 from blade.metrics import Outcomes, vary_headline
 from blade.metrics.intervals import mean_interval, spread_of_mean
 from blade.metrics.values import Bools, Floats, Interval
@@ -29,7 +30,7 @@ TASK_SET = Charge("task_set", "task_set", "tasks that only one run has")
 MISSING = Charge("missing_rows", "missing", "shared tasks without a scored rollout in one run")
 
 
-def decompose(pairing: Pairing, base: Losses, candidate: Losses) -> tuple[Change, list[Part]]:
+def decompose(pairing: Pairing, ledger: Ledger) -> tuple[Change, list[Part]]:
     """The change of the headline and its parts."""
     headlines = pairing.base.headline, pairing.candidate.headline
     change = Change(base=headlines[0], candidate=headlines[1], value=headlines[1] - headlines[0])
@@ -39,17 +40,14 @@ def decompose(pairing: Pairing, base: Losses, candidate: Losses) -> tuple[Change
         composition_part(TASK_SET, pairing, change, wide=everything, narrow=shared),
         composition_part(MISSING, pairing, change, wide=shared, narrow=pairing.paired),
     ]
-    for index, charge in enumerate(CHARGES):
+    for index, charge in enumerate(ledger.charges):
         counts = [
-            charged_rollouts(losses, scores, index, pairing) for losses, scores in sides(pairing, base, candidate)
+            charged_rollouts(ledger.base, pairing.base, index, pairing),
+            charged_rollouts(ledger.candidate, pairing.candidate, index, pairing),
         ]
         if charge.part in ALWAYS_SHOWN or any(counts):
-            parts.append(loss_part(charge, index, pairing, change, losses=(base, candidate), rollouts=counts))
+            parts.append(loss_part(charge, index, pairing, change, ledger=ledger, rollouts=counts))
     return change, parts
-
-
-def sides(pairing: Pairing, base: Losses, candidate: Losses) -> list[tuple[Losses, Scores]]:
-    return [(base, pairing.base), (candidate, pairing.candidate)]
 
 
 def composition_part(charge: Charge, pairing: Pairing, change: Change, *, wide: Bools, narrow: Bools) -> Part:
@@ -87,11 +85,11 @@ def loss_part(
     pairing: Pairing,
     change: Change,
     *,
-    losses: tuple[Losses, Losses],
+    ledger: Ledger,
     rollouts: list[int],
 ) -> Part:
     """What the change of one mean loss adds on the paired tasks."""
-    before, after = (side.by_task[pairing.paired, index] for side in losses)
+    before, after = (side.by_task[pairing.paired, index] for side in (ledger.base, ledger.candidate))
     gained = before - after
     value = float(gained.mean())
     return Part(

@@ -1,77 +1,69 @@
 """What every failing rollout is charged to: one thing each, so that losses add up.
 
 The order is the order in which causes are tried: infrastructure, verifier, a verdict that the other run contradicts,
-then the behavioural signals as they stand in the rules, and last the two signals that are too common to decide
-anything alone. What none of them is on is unexplained.
+then the patterns of a taxonomy pack both runs are read with, then the behavioural signals as they stand in the rules,
+and last the two signals that are too common to decide anything alone. What none of them is on is unexplained.
 """
 
 from typing import Final, NamedTuple
 
 import numpy as np
 
-from blade.comparison.comparison import PartKind
 from blade.comparison.contradictions import find_contradictions
 from blade.comparison.pairing import Pairing, Scores
+from blade.comparison.patterns import Charge, Patterns, shared_patterns
 from blade.diagnosis import Diagnosed
 from blade.diagnosis.signals import RULES
 from blade.metrics import Outcomes
 from blade.metrics.values import Bools, Floats, Ints
 
-
-class Charge(NamedTuple):
-    """Something rollouts can be charged to."""
-
-    part: str
-    kind: PartKind
-    title: str
-
-
 TOO_COMMON: Final = ("tool_timeout", "tool_error")
 """Signals that many passing rollouts carry too; they are tried last."""
 DECISIVE: Final = [rule for rule in RULES if rule.kind == "behaviour" and rule.code not in TOO_COMMON]
 LAST: Final = [rule for rule in RULES if rule.code in TOO_COMMON]
+VERIFIER_CODES: Final = tuple(rule.code for rule in RULES if rule.kind == "verifier")
+
+INFRASTRUCTURE: Final = Charge("infrastructure", "infrastructure", "infrastructure failures")
+VERIFIER: Final = Charge("verifier", "verifier", "verifier, judge or environment failures")
+VERDICT: Final = Charge("verdict", "verifier", "answers that the other run's verifier passed")
 BEHAVIOURS: Final = tuple(Charge(rule.code, "behaviour", rule.title) for rule in [*DECISIVE, *LAST])
-CHARGES: Final = (
-    Charge("infrastructure", "infrastructure", "infrastructure failures"),
-    Charge("verifier", "verifier", "verifier, judge or environment failures"),
-    Charge("verdict", "verifier", "answers that the other run's verifier passed"),
-    *BEHAVIOURS,
-    Charge("unexplained", "unexplained", "failures that no signal explains"),
-)
-"""Everything there is, in the order in which it is tried."""
+UNEXPLAINED: Final = Charge("unexplained", "unexplained", "failures that no signal explains")
 ROUNDING: Final = 1e-13
 """A loss this small is an accident of arithmetic."""
-UNEXPLAINED: Final = len(CHARGES) - 1
-VERIFIER_CODES: Final = tuple(rule.code for rule in RULES if rule.kind == "verifier")
 
 
 class Losses(NamedTuple):
     """What one run lost, by task and charge."""
 
     charge: Ints
-    """Per row: index into `CHARGES`, -1 for a row without a loss or a score."""
+    """Per row: index into the ledger's charges, -1 for a row without a loss or a score."""
     by_task: Floats
     """Per task and charge: mean over the task's scored rollouts of what was lost."""
 
 
-def charge_rows(diagnosed: Diagnosed, *, lost: Bools, contradicted: Bools) -> Ints:
-    """Per row: what its loss is charged to; `contradicted` rows gave an answer that passed in the other run."""
-    outcomes, seen = diagnosed.outcomes, diagnosed.sightings.seen
-    masks: dict[str, Bools] = {"infrastructure": outcomes.infrastructure, "verdict": contradicted}
-    masks["verifier"] = any_seen([seen[code].rows for code in VERIFIER_CODES], len(outcomes.task))
-    for behaviour in BEHAVIOURS:
-        masks[behaviour.part] = any_seen([seen[behaviour.part].rows], len(outcomes.task))
-    charge = np.full(len(outcomes.task), UNEXPLAINED, dtype=np.int64)
-    for index in range(UNEXPLAINED - 1, -1, -1):
-        charge[masks[CHARGES[index].part]] = index
-    return np.where(lost, charge, -1)
+class Ledger(NamedTuple):
+    """What both runs lost."""
+
+    charges: tuple[Charge, ...]
+    """Everything there is, in the order in which it is tried; the last is what nothing explains."""
+    base: Losses
+    """The base's losses."""
+    candidate: Losses
+    """The candidate's."""
 
 
-def any_seen(rows: list[Ints], count: int) -> Bools:
-    mask = np.zeros(count, dtype=np.bool_)
-    for seen in rows:
-        mask[seen] = True
-    return mask
+def find_losses(base: Diagnosed, candidate: Diagnosed, pairing: Pairing, patterns: tuple[Patterns, Patterns]) -> Ledger:
+    """What both runs lost, and to what."""
+    best = best_score(base.outcomes, candidate.outcomes)
+    patterns = shared_patterns(*patterns)
+    contradicted = find_contradictions(base, candidate, pairing)
+    charges = (INFRASTRUCTURE, VERIFIER, VERDICT, *patterns[0].charges, *BEHAVIOURS, UNEXPLAINED)
+    masks = [find_masks(*side) for side in zip((base, candidate), contradicted, patterns, strict=True)]
+    return Ledger(
+        charges,
+        losses_of(base.outcomes, pairing.base, masks[0], best=best),
+        losses_of(candidate.outcomes, pairing.candidate, masks[1], best=best),
+    )
 
 
 def best_score(base: Outcomes, candidate: Outcomes) -> float:
@@ -80,20 +72,31 @@ def best_score(base: Outcomes, candidate: Outcomes) -> float:
     return max(1.0, *(float(scores.max(initial=-np.inf)) for scores in known))
 
 
-def find_losses(base: Diagnosed, candidate: Diagnosed, pairing: Pairing) -> tuple[Losses, Losses]:
-    """What both runs lost, and to what."""
-    best = best_score(base.outcomes, candidate.outcomes)
-    contradicted = find_contradictions(base, candidate, pairing)
-    sides = zip((base, candidate), (pairing.base, pairing.candidate), contradicted, strict=True)
-    first, second = (losses_of(run, scores, best=best, contradicted=rows) for run, scores, rows in sides)
-    return first, second
+def find_masks(diagnosed: Diagnosed, contradicted: Bools, patterns: Patterns) -> list[Bools]:
+    """Per charge that explains something, in order: the rows it is on."""
+    seen, count = diagnosed.sightings.seen, len(diagnosed.outcomes.task)
+    return [
+        diagnosed.outcomes.infrastructure,
+        on_rows([seen[code].rows for code in VERIFIER_CODES], count),
+        contradicted,
+        *(on_rows([rows], count) for rows in patterns.rows),
+        *(on_rows([seen[behaviour.part].rows], count) for behaviour in BEHAVIOURS),
+    ]
 
 
-def losses_of(diagnosed: Diagnosed, scores: Scores, *, best: float, contradicted: Bools) -> Losses:
-    lost = best - diagnosed.outcomes.scores
-    charge = charge_rows(diagnosed, lost=~np.isnan(lost) & (np.abs(lost) > ROUNDING), contradicted=contradicted)
+def on_rows(places: list[Ints], count: int) -> Bools:
+    mask = np.zeros(count, dtype=np.bool_)
+    for rows in places:
+        mask[rows] = True
+    return mask
+
+
+def losses_of(outcomes: Outcomes, scores: Scores, masks: list[Bools], *, best: float) -> Losses:
+    """One run's losses; every lost row is charged to the first mask it is in, or to the unexplained behind them."""
+    lost, width, tasks = best - outcomes.scores, len(masks) + 1, len(scores.known)
+    first = np.argmax(np.stack([*masks, np.ones(len(lost), dtype=np.bool_)]), axis=0)
+    charge = np.where(~np.isnan(lost) & (np.abs(lost) > ROUNDING), first, -1)
     charged = charge >= 0
-    tasks = len(scores.known)
-    cells = scores.place[charged] * len(CHARGES) + charge[charged]
-    sums = np.bincount(cells, weights=lost[charged], minlength=tasks * len(CHARGES)).reshape(tasks, len(CHARGES))
+    cells = scores.place[charged] * width + charge[charged]
+    sums = np.bincount(cells, weights=lost[charged], minlength=tasks * width).reshape(tasks, width)
     return Losses(charge, sums / np.maximum(scores.known, 1)[:, None])

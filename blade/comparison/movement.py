@@ -5,7 +5,7 @@ from typing import Literal
 import numpy as np
 
 from blade.comparison.comparison import Driver, DriverSide, Failing, McNemar
-from blade.comparison.losses import CHARGES, Losses
+from blade.comparison.losses import Ledger
 from blade.comparison.pairing import Pairing, Scores
 from blade.comparison.signflip import mcnemar_p
 from blade.diagnosis import Diagnosed
@@ -50,10 +50,11 @@ def count_majorities(pairing: Pairing) -> McNemar:
 class DriverFinder:
     """Finds the tasks that moved most, and what to read of them."""
 
-    def __init__(self, base: Diagnosed, candidate: Diagnosed, pairing: Pairing, losses: tuple[Losses, Losses]) -> None:
+    def __init__(self, base: Diagnosed, candidate: Diagnosed, pairing: Pairing, ledger: Ledger) -> None:
         self.runs = (base, candidate)
         self.scores = (pairing.base, pairing.candidate)
-        self.losses = losses
+        self.charges = ledger.charges
+        self.losses = (ledger.base, ledger.candidate)
         self.pairing = pairing
         self.paired = int(pairing.paired.sum())
         # Rows of every task of either run, found once: drivers may be many.
@@ -79,7 +80,7 @@ class DriverFinder:
             candidate=self.side(1, task, is_worse=worse == 1),
             delta=delta,
             contribution=delta / self.paired,
-            failing=self.charges(worse, task),
+            failing=self.failing(worse, task),
         )
 
     def side(self, which: int, task: int, *, is_worse: bool) -> DriverSide:
@@ -100,12 +101,12 @@ class DriverFinder:
         place = np.nanargmin(scores) if lowest else np.nanargmax(scores)
         return run.run.table.citation(int(rows[place]))
 
-    def charges(self, which: int, task: int) -> list[Failing]:
+    def failing(self, which: int, task: int) -> list[Failing]:
         charged = self.losses[which].charge[self.rows[which][task]]
         codes, counts = np.unique(charged[charged >= 0], return_counts=True)
         pairs = sorted(zip(codes.tolist(), counts.tolist(), strict=True), key=lambda pair: (-pair[1], pair[0]))
         return [
-            Failing(part=CHARGES[code].part, title=CHARGES[code].title, rollouts=count)
+            Failing(part=self.charges[code].part, title=self.charges[code].title, rollouts=count)
             for code, count in pairs[:MOST_CHARGES]
         ]
 

@@ -63,7 +63,8 @@ DEFINITIONS: Final = {
     ),
     "charges": (
         "tried in this order, the first that fits is charged: infrastructure; verifier, judge or environment; an "
-        "answer that the other run's verifier passed; each behaviour in the order of the signals; unexplained"
+        "answer that the other run's verifier passed; the patterns of the taxonomy pack, where both runs have the "
+        "same; each behaviour in the order of the signals; unexplained"
     ),
     "what a part is not": "it says where the change shows, not what would have happened otherwise",
 }

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from rollout_rows import Row, rollout, without
 from two_runs import outcomes, rows_of, run_of
 
-from blade.comparison import Comparison, compare
+from blade.comparison import CompareOptions, Comparison, compare
 from blade.comparison.decomposition import decompose
-from blade.comparison.losses import CHARGES, Losses
+from blade.comparison.losses import BEHAVIOURS, Ledger, Losses
 from blade.comparison.pairing import Pairing, Scores, pair
 
 TRUNCATED = {"incomplete_details": {"reason": "max_output_tokens"}}
@@ -104,6 +104,46 @@ def test_graded_losses_are_charged_in_full(tmp_path: Path) -> None:
     assert all(part.share is None for part in found.decomposition)
 
 
+PACK = """
+name: trips
+title: Trips
+description: Rows that say where a trip went wrong.
+version: "1.0"
+matches: [{all_fields: [lost_at]}]
+stages: [{name: left, definition: a place is stated, when: {field: lost_at, is_known: true}}]
+patterns:
+  - code: at_the_border
+    title: was stopped at the border
+    cause: BI
+    confidence: high
+    intervention: prompt
+    when: {field: lost_at, equals: border}
+"""
+
+
+def test_a_packs_patterns_come_before_general_signals(tmp_path: Path) -> None:
+    pack = tmp_path / "trips.yaml"
+    pack.write_text(PACK, encoding="utf-8")
+    base = run_of(tmp_path / "a", rows_of([[1.0], [0.0]], lost_at="border", response=TRUNCATED))
+    worse = run_of(tmp_path / "b", rows_of([[0.0], [0.0]], lost_at="border", response=TRUNCATED))
+    options = CompareOptions(pack=str(pack))
+
+    assert parts(compare(base, worse, options))["trips.at_the_border"] == -0.5
+    assert "truncated" not in parts(compare(base, worse, options))
+    assert parts(compare(base, worse, CompareOptions(pack="none")))["truncated"] == -0.5
+
+
+def test_runs_that_call_for_different_packs_share_only_general_signals(tmp_path: Path) -> None:
+    choices = {"extracted_answer": "A", "expected_answer": "B", "options": ["A", "B"]}
+    asked = run_of(tmp_path / "a", rows_of([[0.0], [1.0]], **choices))
+    plain = run_of(tmp_path / "b", rows_of([[0.0], [0.0]]))
+    found = compare(asked, plain)
+
+    assert asked.analysis.pack is not None and plain.analysis.pack is None
+    assert set(parts(found)) == {"task_set", "missing_rows", "infrastructure", "verifier", "unexplained"}
+    assert any(f"different taxonomy packs ({asked.analysis.pack.name} and none)" in text for text in found.warnings)
+
+
 def test_counting_in_four_ways_is_the_difference_of_what_diagnose_prints(tmp_path: Path) -> None:
     base = run_of(tmp_path / "a", rows_of([[1.0, 0.0], [1.0, 1.0]]))
     candidate = run_of(tmp_path / "b", [rollout(0, 0, 0.0, agent_timed_out=True), *rows_of([[], [1.0, 1.0]])])
@@ -125,8 +165,8 @@ def random_losses(scores: Scores, rewards: np.ndarray[Any, np.dtype[np.float64]]
     """Losses with arbitrary charges."""
     rng = np.random.default_rng(seed)
     lost = 1.0 - rewards
-    charge = np.where(np.isnan(lost) | (lost == 0), -1, rng.integers(0, len(CHARGES), size=len(lost)))
-    by_task = np.zeros((len(scores.known), len(CHARGES)))
+    charge = np.where(np.isnan(lost) | (lost == 0), -1, rng.integers(0, len(BEHAVIOURS), size=len(lost)))
+    by_task = np.zeros((len(scores.known), len(BEHAVIOURS)))
     for row in np.flatnonzero(charge >= 0):
         by_task[scores.place[row], charge[row]] += lost[row] / scores.known[scores.place[row]]
     return Losses(charge, by_task)
@@ -151,7 +191,7 @@ def test_parts_add_up_to_the_change_exactly(
     made = paired_losses(first, second, shift)
     if made is not None:
         pairing, losses = made
-        change, found = decompose(pairing, *losses)
+        change, found = decompose(pairing, Ledger(BEHAVIOURS, *losses))
 
         assert abs(sum(part.value for part in found) - change.value) < 1e-12
 
@@ -164,8 +204,8 @@ def test_swapping_the_runs_turns_every_part_around(
     if made is not None:
         pairing, (mine, theirs) = made
         swapped = pairing._replace(base=pairing.candidate, candidate=pairing.base)
-        _, there = decompose(pairing, mine, theirs)
-        _, back = decompose(swapped, theirs, mine)
+        _, there = decompose(pairing, Ledger(BEHAVIOURS, mine, theirs))
+        _, back = decompose(swapped, Ledger(BEHAVIOURS, theirs, mine))
 
         for one, other in zip(there, back, strict=True):
             assert one.value == pytest.approx(-other.value, abs=1e-12)
