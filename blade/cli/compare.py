@@ -125,6 +125,7 @@ def fail_if_regressed(comparison: "Comparison") -> None:
     from blade.errors import ProblemsFound
 
     pairs = comparison.pairs if isinstance(comparison.pairs, list) else [comparison]
-    worse = [pair.candidate.run for pair in pairs if pair.base == comparison.base and pair.verdict == "regressed"]
+    base = comparison.base.run
+    worse = [pair.candidate.run for pair in pairs if pair.base.run == base and pair.verdict == "regressed"]
     if worse:
-        raise ProblemsFound(f"{', '.join(worse[:8])} regressed from {comparison.base.run}.")
+        raise ProblemsFound(f"{', '.join(worse[:8])} regressed from {base}.")

@@ -249,9 +249,9 @@ class Rank(msgspec.Struct, frozen=True, kw_only=True):
     rank: int
     """One more than the number of runs that are better for certain."""
     value: float
-    """Mean over the tasks that every run has scored."""
+    """Mean over the tasks that every run has scored; over its own tasks when there are none."""
     tasks: int
-    """How many those are."""
+    """How many every run has scored."""
     better_than: list[str]
     """Runs it beats after Holm's adjustment."""
     worse_than: list[str]
