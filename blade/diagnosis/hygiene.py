@@ -31,7 +31,10 @@ AGREEMENT = 0.9
 NATURAL = 0.5
 """When more than this share of prompts hold their answer, the task is meant to (options, extraction)."""
 SHORTEST_ANSWER = 2
-CUE = r"(?:answer|solution|expected(?: output| result)?|ground truth|correct(?: option| choice)?)\b[^\n]{0,25}?"
+CUE = r"(?:answer|solution|expected(?: output| result)?|ground truth|correct(?: option| choice)?)\b"
+"""Words that may come a little before an answer they tell."""
+FIELD = r"(?:\b(?:gold|target|label|reference|truth|(?:answer[ _])?key)\b[\"']?\s*[:=]\s*[\"']?|####\s*)"
+"""Names under which data sets keep an answer: they must stand right before it."""
 
 
 def data_findings(run: Run, outcomes: Outcomes) -> list[Found]:
@@ -134,9 +137,15 @@ def find_leak(rollout: Rollout) -> Leak | None:
     expected = expected_of(rollout)
     if expected is None or len(re.findall(r"\w", expected)) < SHORTEST_ANSWER or len(expected) > 500:
         return None
-    pattern = re.compile(CUE + r"(?<!\w)" + re.escape(expected.strip()) + r"(?!\w)", re.IGNORECASE)
-    match = pattern.search(prompt_of(rollout))
+    match = told(expected.strip()).search(prompt_of(rollout))
     return Leak(rollout, " ".join(match[0].split())[:120]) if match else None
+
+
+def told(expected: str) -> re.Pattern[str]:
+    """An answer after a word for it in the same line, alone in the line after one, or as a field."""
+    value = rf"(?<!\w){re.escape(expected)}(?!\w)"
+    alone = rf"[^\w\n]*\n\s*{value}[^\w\n]*(?:\n|\Z)"
+    return re.compile(rf"{CUE}(?:[^\n]{{0,25}}?{value}|{alone})|{FIELD}{value}", re.IGNORECASE)
 
 
 def prompt_position(leak: Leak) -> int:

@@ -107,7 +107,12 @@ def environment_failure(table: RolloutTable) -> Seen:
 
 def truncated(table: RolloutTable) -> Seen:
     last = table.rows.fact("final_at")
-    return rows_of((table.status == TRUNCATED) | is_true(table, "truncated"), last)
+    return rows_of((table.status == TRUNCATED) | is_true(table, "truncated") | is_at_limit(table), last)
+
+
+def is_at_limit(table: RolloutTable) -> Mask:
+    """Rows that generated exactly as many tokens as they were allowed: cut off, whether or not the response says so."""
+    return np.asarray(table.output_tokens == table.rows.numbers("responses_create_params.max_output_tokens"))
 
 
 def context_overflow(table: RolloutTable) -> Seen:
@@ -171,7 +176,7 @@ def ignored_tool_error(table: RolloutTable) -> Seen:
 
 
 def tool_timeout(table: RolloutTable) -> Seen:
-    return marked(table, "timeout")
+    return marked_at_the_end(table, "timeout")
 
 
 def no_tool_call(table: RolloutTable) -> Seen:
@@ -212,7 +217,7 @@ RULES: tuple[Rule, ...] = (
     Rule("verifier_unfinished", "verifier", "verifier did not finish", "evaluation_completed", verifier_unfinished),
     Rule("simulated_user_failure", "verifier", "simulated user failed", "failure labels", simulated_user_failure),
     Rule("environment_failure", "verifier", "environment's tools failed", "failure labels", environment_failure),
-    Rule("truncated", "behaviour", "ran out of tokens or turns", "incomplete_details, truncated", truncated),
+    Rule("truncated", "behaviour", "ran out of tokens or turns", "incomplete_details, token limit", truncated),
     Rule("context_overflow", "behaviour", "outgrew the context window", "context fields, texts", context_overflow),
     Rule("empty_output", "behaviour", "produced no answer and no tool call", "output items", empty_output),
     Rule("refusal", "behaviour", "declined the task", "is_refusal, opening of the answer", refusal),

@@ -47,7 +47,7 @@ def make_tasks(count: int, rng: random.Random) -> list[Task]:
         action = rng.choices(actions, (5, 4, 4, 4, 4, 0.5, 0.4))[0]
         number = f"W{rng.randint(10000, 99999)}"
         order = Order(action, rng.choice(PEOPLE), number, f"item-{rng.randint(100, 999)}", value_of(action, rng))
-        rate = wanted[len(tasks)] if action not in ("ask", "closed") else 0.97
+        rate = {"ask": 0.97, "closed": 1.0}.get(action, wanted[len(tasks)])
         prompt = f"{request(order, rng)} {note(rng) if rng.random() < 0.2 else ''}".strip()
         tasks.setdefault(prompt, Task(prompt, rate, answer=json.dumps(order), kind=action, stable=rng.random() < 0.5))
     return list(tasks.values())
@@ -166,7 +166,8 @@ def act(shop: Shop, *, right: bool, stable: bool) -> None:
     """What the model does; a failing attempt changes the wrong thing, or nothing."""
     action, rng = shop.order.action, shop.rng
     if action == "ask":
-        shop.items.append(said(f"Yes, a pending order can be cancelled at any time. {reasoning(rng, 2)}"))
+        rule = "Yes, a pending order can be cancelled at any time." if right else "No, orders are final once placed."
+        shop.items.append(said(f"{rule} {reasoning(rng, 2)}"))
         return
     shop.look_up()
     if action == "closed":

@@ -3,7 +3,21 @@
 import random
 from typing import Any, NamedTuple
 
-from accuracy.made_runs import Item, MadeRun, Row, Task, call, finish_rows, gym_row, key, rates, result, said, thought
+from accuracy.made_runs import (
+    GAVE_UP,
+    Item,
+    MadeRun,
+    Row,
+    Task,
+    call,
+    finish_rows,
+    gym_row,
+    key,
+    rates,
+    result,
+    said,
+    thought,
+)
 from accuracy.prose import reasoning
 from accuracy.wordings import ADMISSIONS, Words
 
@@ -122,7 +136,7 @@ class Desk:
 def make_run(tasks: list[Task], repeats: int, words: Words, *, model: str) -> MadeRun:
     """A clean run."""
     codes = words.rng.random() < 0.6
-    natural: dict[str, set[str]] = {"tool_error": set()}
+    natural: dict[str, set[str]] = {"tool_error": set(), GAVE_UP: set()}
     rows = [
         attempt(number, repeat, task, words, codes=codes, model=model, natural=natural)
         for number, task in enumerate(tasks)
@@ -136,18 +150,20 @@ def attempt(
 ) -> Row:
     right = words.rng.random() < task.rate
     desk = Desk(Issue(*task.answer.split()), words, codes=codes)
-    work(desk, right=right)
+    gave_up = work(desk, right=right)
     prompt = [{"type": "message", "role": "user", "content": f"You work in a small repository. {task.prompt}"}]
     total = words.rng.randint(5, 20)
     fields = {"resolved": right, "tests_total": total, "tests_passed": total if right else words.rng.randrange(total)}
     row = gym_row(number, repeat, float(right), prompt=prompt, output=desk.items, model=model, tools=TOOLS, **fields)
     if desk.met_error:
         natural["tool_error"].add(key(row))
+    if gave_up:
+        natural[GAVE_UP].add(key(row))
     return row
 
 
-def work(desk: Desk, *, right: bool) -> None:
-    """Edit and test until the visible tests pass; a few give up and say so."""
+def work(desk: Desk, *, right: bool) -> bool:
+    """Edit and test until the visible tests pass; a few give up and say so. Whether this one did."""
     rng = desk.rng
     desk.explore()
     rounds = rng.choices((1, 2, 3, 4), (50, 28, 15, 7))[0]
@@ -157,7 +173,8 @@ def work(desk: Desk, *, right: bool) -> None:
         desk.run_tests(passing=number == rounds - 1 and not honest)
     if honest:
         desk.items.append(said(desk.words.say(ADMISSIONS, what="test suite")))
-        return
+        return True
     desk.items.append(
         said(f"{rng.choice(SUMMARIES).format(name=desk.issue.name)} {reasoning(rng, rng.randint(1, 12))}")
     )
+    return False

@@ -9,6 +9,8 @@ Row = dict[str, Any]
 Item = dict[str, Any]
 
 START = 1_760_000_000
+GAVE_UP = "gave up"
+"""Key of `MadeRun.natural` for failing rollouts that stop after an error and say so: no fault, though behaviour."""
 
 
 class Task(NamedTuple):
@@ -32,7 +34,7 @@ class MadeRun(NamedTuple):
     rows: list[Row]
     tasks: list[Task]
     natural: dict[str, set[str]]
-    """Signal code -> rollouts in which the signal is literally true and nothing is wrong."""
+    """Signal code -> rollouts in which the signal is literally true and nothing is wrong; and `GAVE_UP`."""
 
 
 def key(row: Row) -> str:

@@ -84,4 +84,4 @@ def wrong_gold(run: MadeRun, share: float, words: Words) -> Injected:
 
 def is_mostly_right(rows: list[Row], task: int) -> bool:
     right = [row["reward"] == 1.0 for row in rows if row["_ng_task_index"] == task]
-    return 2 * sum(right) > len(right)
+    return bool(2 * sum(right) > len(right))

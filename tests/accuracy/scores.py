@@ -61,7 +61,7 @@ def tally_labels(trials: Iterable[Trial], cause: str) -> Tally:
     for trial in trials:
         wanted = {task for task, truth in trial.truths.items() if truth == cause}
         given = {task for task, label in trial.labels.items() if cause in parts(label)}
-        allowed = trial.touched if trial.fault.cause == cause else set()
+        allowed = (trial.touched if trial.fault.cause == cause else set()) | (trial.gave_up if cause == "BI" else set())
         hit += len(wanted & given)
         false += len(given - wanted - allowed)
         missed += len(wanted - given)
@@ -77,6 +77,8 @@ def predicted(trial: Trial, task: str) -> str:
     """Our label: the true cause when the label names it, else the first it names."""
     named = parts(trial.labels.get(task, "none"))
     truth = trial.truths[task]
+    if truth in ("UK", "KG") and named == ["BI"] and task in trial.gave_up:
+        return truth
     return truth if truth in named else named[0]
 
 
@@ -118,5 +120,5 @@ def baselines(trials: list[Trial]) -> dict[str, Accuracy]:
         "blade": accuracy(trials, predicted),
         "always KG": accuracy(trials, lambda trial, task: "KG"),
         f"majority cause ({majority})": accuracy(trials, lambda trial, task: majority),
-        "says “error” → IR, else KG": accuracy(trials, lambda trial, task: trial.keywords[task]),
+        "says “error” → IR, else KG": accuracy(trials, lambda trial, task: trial.keywords.get(task, "KG")),
     }

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 
 from accuracy.faults import FAULTS
-from accuracy.scores import Tally, baselines, confusion, parts, predicted, tally_labels, tally_places, wilson
+from accuracy.scores import Tally, baselines, confusion, predicted, tally_labels, tally_places, wilson
 from accuracy.trials import Trial
 
 GOAL = 0.95
@@ -89,7 +89,7 @@ def alarm_lines(trials: list[Trial]) -> list[str]:
     clean = pick(trials, lambda trial: not trial.fault.cause)
     alarmed = [trial for trial in clean if trial.alarms]
     lines = [f"{len(alarmed)} of {len(clean)} clean runs (95 %: {span(len(alarmed), len(clean))})"]
-    wrong = sum(bool({"DA", "IR", "TI", "BI"} & {*parts(label)}) for t in clean for label in t.labels.values())
+    wrong = sum(predicted(trial, task) not in ("UK", "KG") for trial in clean for task in trial.labels)
     lines.append(f"{wrong} of {sum(len(t.labels) for t in clean)} of their failing tasks blamed on DA, IR, TI or BI")
     lines += [f"  {t.family} seed {t.seed}: {alarm}" for t in alarmed[:8] for alarm in t.alarms[:3]]
     return lines

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from accuracy import assistant, coding, qa
 from accuracy.faults import Fault
-from accuracy.made_runs import MadeRun, Row, key, text_of, write_inputs, write_run
+from accuracy.made_runs import GAVE_UP, MadeRun, Row, key, text_of, write_inputs, write_run
 from accuracy.wordings import Words
 from blade.api import read_all
 from blade.diagnosis import Analysis, AnalyzeOptions, analyze
@@ -30,6 +30,8 @@ class Trial(NamedTuple):
     """Failing task -> its true cause, where one is certain."""
     touched: set[str]
     """Tasks with any failing rollout that the fault struck."""
+    gave_up: set[str]
+    """Tasks with a failing rollout that stopped honestly after an error: behaviour or not, as one likes."""
     labels: dict[str, str]
     """Failing task -> the label it was given."""
     keywords: dict[str, str]
@@ -78,6 +80,7 @@ def run_trial(fault: Fault, family: str, seed: int, *, share: float, folder: Pat
         found=found_by(analysis, fault),
         truths=truths,
         touched=touched,
+        gave_up={name.split(":")[0] for name in run.natural.get(GAVE_UP, ())},
         labels={cause.task: cause.label for cause in analysis.causes},
         keywords={task: keyword_cause(rows) for task, rows in failing.items()},
         alarms=false_alarms(analysis, run) if not fault.cause else [],
@@ -120,7 +123,8 @@ def true_causes(
         passed = {task.task for task in analysis.tasks if task.c}
         return {task: "UK" if task in passed else "KG" for task in failing}, set()
     if not fault.explains:
-        return {}, set(failing) & {name.split(":")[0] for name in struck}
+        lost = {task.task: fault.cause for task in analysis.tasks if task.expected and not task.rollouts}
+        return lost, set(failing) & {name.split(":")[0] for name in struck}
     if fault.level == "task":
         return {task: fault.cause for task in struck if task in failing}, struck
     hit = {task: sum(key(row) in struck for row in rows) for task, rows in failing.items()}

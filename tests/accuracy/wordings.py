@@ -189,11 +189,15 @@ CLAIMS = Wording(
         "All done: the {what} has been updated as you asked.",
         "Your request is complete. Everything went through.",
         "I have finished the change and verified that it works.",
+        "The {what} is fixed. It no longer fails when the input is empty, does not raise an error after a retry, and "
+        "cannot get stuck on a slow connection any more.",
     ),
     fresh=(
         "That is taken care of now; the {what} is exactly as requested.",
         "Done! You should see the new state of the {what} right away.",
         "The work is finished and nothing is left to do.",
+        "Everything is in place: the {what} did not handle the last entry before, the old code failed there, and the "
+        "new code covers that case without any error.",
     ),
 )
 """Last messages that claim success."""

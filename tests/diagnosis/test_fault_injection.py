@@ -6,7 +6,7 @@ import pytest
 from accuracy.faults import FAULTS, NO_FAULT, Fault
 from accuracy.scores import Tally, wilson
 from accuracy.trials import make_clean, run_trial
-from rollout_rows import Row, analyze_rows, message, read_files, rollout
+from rollout_rows import Row, analyze_rows, call, message, read_files, result, rollout
 
 from blade.diagnosis import analyze
 from blade.diagnosis.answers import same_answer
@@ -135,3 +135,42 @@ def test_an_answer_most_attempts_of_both_runs_agree_on_puts_the_expected_one_in_
 )
 def test_the_expected_answer_is_not_doubted_for_less(mine: list[Row], theirs: list[Row], tmp_path: Path) -> None:
     assert suspects(tmp_path, mine, theirs) == []
+
+
+def signals(folder: Path, rows: list[Row]) -> dict[str, list[str]]:
+    return {signal.code: signal.citations for signal in analyze_rows(folder, rows).signals}
+
+
+def test_a_rollout_that_used_up_its_tokens_was_cut_off_even_if_the_response_does_not_say_so(tmp_path: Path) -> None:
+    limit = {"max_output_tokens": 512}
+    rows = [
+        rollout(0, 0, 0.0, params=limit, response={"usage": {"input_tokens": 9, "output_tokens": 512}}),
+        rollout(0, 1, 0.0, params=limit, response={"usage": {"input_tokens": 9, "output_tokens": 511}}),
+    ]
+    assert signals(tmp_path, rows) == {"truncated": ["0:0#1"]}
+
+
+def test_a_time_out_that_the_rollout_got_over_is_no_time_out(tmp_path: Path) -> None:
+    late = [call("a"), result("fine"), call("b"), result("Error: timed out"), message("no luck")]
+    early = [call("a"), result("Error: timed out"), call("b"), result("fine"), call("c"), result("ok"), message("done")]
+    found = signals(tmp_path, [rollout(0, 0, 0.0, output=late), rollout(1, 0, 0.0, output=early)])
+    assert found["tool_timeout"] == ["0:0#4"]
+
+
+@pytest.mark.parametrize(
+    ("prompt", "leaks"),
+    [
+        pytest.param("What is it? (Answer: 417)", True, id="same_line"),
+        pytest.param("What is it?\nReference solution:\n417", True, id="line_of_its_own"),
+        pytest.param("What is it? #### 417", True, id="marker"),
+        pytest.param('What is it? {"split": "test", "target": "417"}', True, id="field"),
+        pytest.param("Which is larger, 417 or 12? Give your answer.", False, id="part_of_the_question"),
+        pytest.param("What is the answer?\n417 sheep are in the field.", False, id="text_goes_on"),
+        pytest.param("The target of 417 was missed. By how much?", False, id="word_without_a_colon"),
+    ],
+)
+def test_a_prompt_leaks_only_if_it_tells_the_answer(prompt: str, leaks: bool, tmp_path: Path) -> None:
+    rows = [rollout(task, 0, expected_answer=f"{task}{task}{task}{task}") for task in range(1, 4)]
+    told = rollout(0, 0, expected_answer="417", params={"input": [message(prompt, "user")]})
+    codes = [finding.code for finding in analyze_rows(tmp_path, [told, *rows]).health]
+    assert codes == (["leaked_answer"] if leaks else [])
