@@ -11,7 +11,7 @@ ARGS ?=
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test check bench bench-coverage bench-reading accuracy clean
+.PHONY: help demo test check bench bench-coverage bench-compare bench-reading accuracy clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-15s %s\n", $$1, $$2}' Makefile
@@ -27,10 +27,13 @@ check: .venv/.dev ## check formatting, lint and types
 	.venv/bin/ruff check .
 	.venv/bin/mypy
 
-bench: bench-coverage bench-reading ## run both benchmarks below
+bench: bench-coverage bench-compare bench-reading ## run the three benchmarks below
 
 bench-coverage: .venv/.bench ## measure how often the intervals cover the truth
 	.venv/bin/python tests/bench/coverage.py
+
+bench-compare: .venv/.bench ## measure how often comparisons are wrong
+	.venv/bin/python tests/bench/compare.py
 
 bench-reading: .venv/.bench ## measure reading speed and memory
 	.venv/bin/python tests/bench/reading.py

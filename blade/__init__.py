@@ -5,6 +5,7 @@
     run = blade.read("rollouts.jsonl")
     analysis = blade.analyze(run)
     print(analysis.metrics.pass_at_1.value, analysis.buckets.sometimes)
+    blade.compare(run, blade.read("candidate.jsonl")).verdict
     blade.to_polars(run)          # one row per rollout; blade.to_pandas(run) likewise
 
 Names are loaded when they are first used, so that `import blade` costs nothing.
@@ -16,7 +17,8 @@ from typing import TYPE_CHECKING, Any
 from blade._version import __version__
 
 if TYPE_CHECKING:
-    from blade.api import analyze, read, read_all, to_pandas, to_polars
+    from blade.api import analyze, compare, read, read_all, to_pandas, to_polars
+    from blade.comparison import Comparison
     from blade.diagnosis import Analysis, AnalyzeOptions, Label
     from blade.errors import BladeError, InputError, ProblemsFound, UsageError
     from blade.rollouts import BadLine, Item, ReadOptions, Rollout, RolloutTable, Run
@@ -26,6 +28,7 @@ _HOMES = {
     "AnalyzeOptions": "blade.diagnosis",
     "BadLine": "blade.rollouts",
     "BladeError": "blade.errors",
+    "Comparison": "blade.comparison",
     "InputError": "blade.errors",
     "Item": "blade.rollouts",
     "Label": "blade.diagnosis",
@@ -36,6 +39,7 @@ _HOMES = {
     "Run": "blade.rollouts",
     "UsageError": "blade.errors",
     "analyze": "blade.api",
+    "compare": "blade.api",
     "read": "blade.api",
     "read_all": "blade.api",
     "to_pandas": "blade.api",
@@ -47,6 +51,7 @@ __all__ = [
     "AnalyzeOptions",
     "BadLine",
     "BladeError",
+    "Comparison",
     "InputError",
     "Item",
     "Label",
@@ -58,6 +63,7 @@ __all__ = [
     "UsageError",
     "__version__",
     "analyze",
+    "compare",
     "read",
     "read_all",
     "to_pandas",

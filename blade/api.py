@@ -1,4 +1,4 @@
-"""The library in three verbs: read, analyze, and hand the table to a data-frame library."""
+"""The library in four verbs: read, analyze, compare, and hand the table to a data-frame library."""
 
 import difflib
 from collections.abc import Sequence
@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import msgspec
 import numpy as np
 
-from blade.diagnosis import Analysis, AnalyzeOptions
+from blade.comparison import CompareOptions, Comparison, compare_many
+from blade.diagnosis import Analysis, AnalyzeOptions, diagnose
 from blade.diagnosis import analyze as analyze_run
 from blade.errors import UsageError
 from blade.rollouts import Column, ReadOptions, Run, read_runs
@@ -52,6 +53,18 @@ def analyze(run: Run, *, others: Sequence[Run] = (), **options: Any) -> Analysis
         others: runs it may be a copy of, such as all that `read_all` found.
     """
     return analyze_run(run, from_keywords(AnalyzeOptions, options), others=others)
+
+
+def compare(base: Run, candidate: Run, *more: Run, **options: Any) -> Comparison:
+    """Why the score of a candidate differs from the base's; `options` are the fields of `AnalyzeOptions`.
+
+    Raises:
+        UsageError: two of the runs have no scored task in common.
+    """
+    runs = [base, candidate, *more]
+    asked = from_keywords(AnalyzeOptions, options)
+    diagnosed = [diagnose(run, asked, others=runs) for run in runs]
+    return compare_many(diagnosed, CompareOptions(slices=asked.slices, pack=asked.pack))
 
 
 def from_keywords(kind: type[Options], options: dict[str, Any]) -> Options:

@@ -140,3 +140,11 @@ def test_the_docstring_tells_the_truth(tmp_path: Path) -> None:
     analysis = blade.analyze(run)
     assert (analysis.metrics.pass_at_1.value, analysis.buckets.sometimes) == (0.5, ["0"])
     assert np.array_equal(blade.to_polars(run)["reward"].to_numpy(), [1.0, 0.0])
+
+
+def test_two_runs_are_compared_by_the_tasks_they_share(tmp_path: Path) -> None:
+    base = read_rows(tmp_path / "base", [rollout(task, 0, 0.0) for task in range(12)])
+    better = read_rows(tmp_path / "better", [rollout(task, 0, float(task > 1)) for task in range(12)])
+
+    found = blade.compare(base, better)
+    assert (found.verdict, found.paired_tasks) == ("improved", 12)

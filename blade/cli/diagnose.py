@@ -82,7 +82,7 @@ def diagnose(
     """Measure a run and say which tasks failed and why.
 
     Writes report.md, analysis.json, reading_list.md and labels.jsonl into DIR; of several runs, each into a folder of
-    its own there, listed in DIR/runs.json.
+    its own there, listed in DIR/runs.json. With --group-by, DIR/comparison.md compares them.
     """
     from blade.cli.inputs import resolve_inputs
     from blade.cli.pipeline import cores, diagnose_into
@@ -119,6 +119,6 @@ def render(done: "Done", *, as_json: bool, quiet: bool) -> None:
     if as_json:
         print_json(runs_document(done.workspaces) if done.several else (first.folder / ANALYSIS).read_bytes())
     elif done.several and not quiet:
-        print_runs(make_console(), done.workspaces)
+        print_runs(make_console(), done.workspaces, done.comparison)
     elif not quiet:
         print_summary(make_console(), first)

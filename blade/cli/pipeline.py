@@ -7,9 +7,12 @@ from pathlib import Path
 import msgspec
 
 from blade.cli.folders import RUNS, RunEntry, RunList, check_unmixed, folder_names
-from blade.diagnosis import Analysis, AnalyzeOptions, analyze
+from blade.comparison import CompareOptions
+from blade.diagnosis import Analysis, AnalyzeOptions, Diagnosed, diagnose
 from blade.diagnosis.analysis import headline_of
+from blade.errors import UsageError
 from blade.metrics import BucketCounts, parse_success_rule
+from blade.report.comparison_report import write_comparison
 from blade.report.files import write_file
 from blade.report.workspace import Request, Workspace, canonical_json, write_workspace
 from blade.rollouts import ReadOptions, read_runs
@@ -23,6 +26,8 @@ class Done(msgspec.Struct, frozen=True, kw_only=True):
     """One per run."""
     several: bool
     """Whether each run has a folder of its own, beside `runs.json`."""
+    comparison: str | None = None
+    """What the comparison of the runs says, or why there is none; `None` when nobody asked for one."""
 
 
 def diagnose_into(
@@ -38,15 +43,26 @@ def diagnose_into(
     runs = read_runs(inputs, read, progress=progress)
     several = len(runs) > 1 or bool(read.group_by)
     check_unmixed(out, several=several)
-    analyses = [analyze(run, options, others=runs) for run in runs]
+    diagnosed = [diagnose(run, options, others=runs) for run in runs]
     folders = [out / name for name in folder_names([run.name for run in runs])] if several else [out]
     workspaces = [
         write_workspace(folder, run, analysis, Request(inputs=list(inputs), read=read, analyze=options, run=run.name))
-        for folder, run, analysis in zip(folders, runs, analyses, strict=True)
+        for folder, (run, _, _, analysis) in zip(folders, diagnosed, strict=True)
     ]
     if several:
         write_file(out / RUNS, canonical_json(RunList(runs=[entry(workspace) for workspace in workspaces])))
-    return Done(workspaces=workspaces, several=several)
+    said = compare_into(out, diagnosed, options) if read.group_by else None
+    return Done(workspaces=workspaces, several=several, comparison=said)
+
+
+def compare_into(out: Path, diagnosed: list[Diagnosed], options: AnalyzeOptions) -> str:
+    """Writes the comparison of the runs the user told apart, and returns what it says or why there is none."""
+    try:
+        found = write_comparison(out, diagnosed, CompareOptions(slices=options.slices, pack=options.pack))
+    except UsageError as error:
+        return f"not compared: {error}"
+    pairs = "; all pairs and a ranking are in comparison.md" if len(diagnosed) > 2 else ""
+    return f"{found.candidate.run} against {found.base.run}: {found.sentence}{pairs}"
 
 
 def with_named_fields(read: ReadOptions, options: AnalyzeOptions) -> ReadOptions:

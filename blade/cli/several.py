@@ -22,7 +22,7 @@ MOST_RUNS = 40
 BAR_WIDTH = 12
 
 
-def print_runs(console: Console, workspaces: list[Workspace]) -> None:
+def print_runs(console: Console, workspaces: list[Workspace], comparison: str | None = None) -> None:
     """One line per run, then where to look."""
     out = one_line(str(workspaces[0].folder.parent))
     table = grid("run", "", "95 % interval", *(look.name for look in LOOKS), "bad lines", "")
@@ -32,6 +32,8 @@ def print_runs(console: Console, workspaces: list[Workspace]) -> None:
     if (hidden := len(workspaces) - MOST_RUNS) > 0:
         put(console, Text(f"  … and {plural(hidden, 'more run')} in {RUNS}", "dim"))
     put(console, *(Text(f"  {copy}", "yellow") for copy in copies(workspaces)))
+    if comparison is not None:
+        put(console, Text(), Text("Compared", "bold"), Text(f"  {one_line(comparison, 400)}"))
     put(console, Text(), Text("Read on", "bold"), code_line(command("cat", str(workspaces[0].folder / REPORT))))
     put(console, Text(f"  {plural(len(workspaces), 'folder')} in {out}, listed in {out}/{RUNS}", "dim"))
 

@@ -115,3 +115,19 @@ def test_any_names_make_different_single_parts_of_a_path(runs: list[str]) -> Non
 
     assert len({name.casefold() for name in names}) == len(runs)
     assert all(Path(name).parts == (name,) and name not in (".", "..") and len(name.encode()) < 100 for name in names)
+
+
+def test_grouped_runs_are_compared(tmp_path: Path) -> None:
+    rows = [rollout(task, 0, float(model == "b"), model=model) for task in range(12) for model in ("a", "b")]
+    done = blade("diagnose", write_rows(tmp_path / "r.jsonl", rows), "--group-by", "model", "--out", tmp_path / "o")
+
+    assert "b against a: improved" in " ".join(done.stdout.split())
+    assert json.loads((tmp_path / "o" / "comparison.json").read_bytes())["verdict"] == "improved"
+
+
+def test_groups_without_a_common_task_are_not_compared(tmp_path: Path) -> None:
+    rows = [rollout(task, 0, 1.0, model="ab"[task % 2]) for task in range(6)]
+    done = blade("diagnose", write_rows(tmp_path / "r.jsonl", rows), "--group-by", "model", "--out", tmp_path / "o")
+
+    assert (done.exit_code, "not compared" in done.stdout) == (0, True)
+    assert not (tmp_path / "o" / "comparison.json").exists()
