@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from blade.errors import UsageError
-from blade.rollouts.columns import Column, concat, from_values
+from blade.rollouts.columns import Column, from_values
 from blade.rollouts.formats import Format
 from blade.rollouts.identity import HALF, require_field
 from blade.rollouts.rows import Rows
@@ -133,11 +133,3 @@ def take_or_unknown(column: Column, places: npt.NDArray[np.int64]) -> Column:
     if taken.kind in ("number", "flag"):
         return Column(kind=taken.kind, values=np.where(places < 0, np.nan, taken.values))
     return Column(kind=taken.kind, values=np.where(places < 0, -1, taken.values).astype(np.int32), levels=taken.levels)
-
-
-def known_or(first: Column, second: Column) -> Column:
-    """`first` where it is known, else `second`."""
-    both = concat([first, second])
-    count = len(first.values)
-    places = np.where(first.known(), np.arange(count), np.arange(count) + count)
-    return both.take(places)

@@ -65,8 +65,6 @@ class FileScan(msgspec.Struct, frozen=True, kw_only=True):
     """The format it is in."""
     scan: Scan
     """What it holds."""
-    cached: bool = False
-    """Whether nothing had to be read."""
 
 
 class Opening(msgspec.Struct, frozen=True, kw_only=True):
@@ -89,7 +87,7 @@ def scan_file(
     place = cache.entry_path(path, msgspec.json.encode([reading, opening.layout, opening.plan.hash_inputs]))
     old = cache.load(place) if use_cache else None
     if old is not None and old.identity == identity:
-        return FileScan(path=path, format=opening.plan.format, scan=old.scan, cached=True)
+        return FileScan(path=path, format=opening.plan.format, scan=old.scan)
     if opening.seekable:
         kept = known_part(old, path, identity)
         scan = scan_plain(path, opening.plan, kept, end=identity.size, jobs=jobs, progress=progress)

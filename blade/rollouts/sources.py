@@ -121,27 +121,13 @@ def open_zstd(path: Path) -> BinaryIO:
     return io.BufferedReader(stream)
 
 
-DAMAGE: tuple[type[Exception], ...] = (OSError, EOFError)
-"""What reading a damaged or vanished file raises (`zstd_errors` adds its own)."""
-
-
 def damage_errors() -> tuple[type[Exception], ...]:
     """Exceptions that mean the bytes end here: a truncated archive, a failing disk, a file that went away."""
     import zlib
 
     import zstandard
 
-    return (*DAMAGE, zlib.error, zstandard.ZstdError)
-
-
-def read_at(path: Path, offset: int, length: int) -> bytes:
-    """One row's bytes. Compressed files are read up to the row, since they cannot be sought."""
-    with open_stream(path) as stream:
-        if compression(path) is None:
-            stream.seek(offset)
-        else:
-            skip(stream, offset)
-        return b"".join(take(stream, length))
+    return (OSError, EOFError, zlib.error, zstandard.ZstdError)
 
 
 def skip(stream: BinaryIO, count: int) -> None:

@@ -66,8 +66,6 @@ class Usage(msgspec.Struct, frozen=True, kw_only=True):
     """Prompt tokens over all calls."""
     output_tokens: int | None = None
     """Generated tokens over all calls, reasoning included."""
-    total_tokens: int | None = None
-    """What the provider called the total."""
 
 
 class Rollout(msgspec.Struct, frozen=True, kw_only=True):

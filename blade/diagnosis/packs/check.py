@@ -18,7 +18,6 @@ from blade.errors import UsageError
 MOST_SHOWN = 50
 LINE_END = r"(?!\n)"
 """Keeps `$` of a form from matching before a last line break."""
-SUBJECTS = ("all", "any", "not", "field", "fact", "status", "mark", "item", "success")
 EXPRESSIONS = frozenset({"matches", "name", "agent", "first_tool", "prompt"})
 TYPES = {
     "object": "a mapping",
@@ -26,8 +25,8 @@ TYPES = {
     "string": "a text",
     "number": "a number",
     "integer": "a whole number",
+    "boolean": "true or false",
 }
-TYPES |= {"boolean": "true or false"}
 
 
 class Fault(NamedTuple):

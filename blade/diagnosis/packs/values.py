@@ -11,9 +11,6 @@ from blade.diagnosis.packs.expressions import Expression
 from blade.rollouts.columns import level_text
 from blade.rollouts.formats.format import value_at
 
-SHORT = 200
-"""Texts a rule compares with are at most this long, as are the texts the table holds."""
-
 
 class Path(NamedTuple):
     """A dotted path; `services[].stderr` is the `stderr` of every element of the list `services`."""
