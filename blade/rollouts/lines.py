@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 CHUNK = 1 << 21
+MAX_CHUNK = 1 << 23
 FEW_LINES = 16
 LONG_LINE = 1000
 BOM = b"\xef\xbb\xbf"
@@ -78,8 +79,9 @@ def read_chunks(stream: BinaryIO, *, offset: int = 0, end: int | None = None) ->
             used = len(rest)
         if not count:
             return
-        if used == len(buffer):
-            # Rows larger than the buffer: a new one, since a view of the old one may still be held.
+        if used == len(buffer) or used > len(buffer) // 8 and len(buffer) < MAX_CHUNK:
+            # A row larger than the buffer, or rows so long that their torn ends are often copied: a larger buffer,
+            # which is a new one, since a view of the old one may still be held.
             buffer = buffer + bytearray(len(buffer))
 
 

@@ -128,9 +128,10 @@ class Scanner:
         return None
 
     def _grow(self, records: Iterable[Record]) -> None:
-        """Learns the fields of records that the layout refused. A file that never settles is read leniently."""
+        """Learns the fields of records that the layout refuses. A file that never settles is read leniently."""
         self.surprises += 1
-        learn(whole_rows(records), self.learned)
+        surprising = (record for record in records if is_surprising(record, self.layout))
+        self.learned = learn(whole_rows(surprising), self.learned)
         self.layout = Layout(self.plan.tree(self.learned), strict=self.surprises < MAX_SURPRISES)
 
     def add_records(self, records: Iterator[Record]) -> None:
@@ -325,14 +326,14 @@ def items_hash(items: Trajectory) -> str | None:
 
 def failure_suffixes(ids: Sequence[Any]) -> list[str | None]:
     """How a synthetic failed row of an older Gym ends its id; other ids are of no use in a table."""
-    return [
-        value.rpartition("-")[2] if isinstance(value, str) and value.endswith(FAILURE_ENDINGS) else None
-        for value in ids
-    ]
+    texts = (value if isinstance(value, str) else "" for value in ids)
+    return [text.rpartition("-")[2] if text.endswith(FAILURE_ENDINGS) else None for text in texts]
 
 
 def join_scans(scans: list[Scan]) -> Scan:
     """Pieces of one file, in order, as one scan; line numbers of later pieces are moved."""
+    if len(scans) == 1:
+        return scans[0]
     rows = np.cumsum([0, *(len(scan) for scan in scans)])
     lines = np.cumsum([0, *(scan.lines for scan in scans)])
     return Scan(

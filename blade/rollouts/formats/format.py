@@ -23,8 +23,8 @@ class Format(msgspec.Struct, frozen=True, kw_only=True):
     """Paths whose value may be of any shape or length and is kept by its first words."""
     scalars: tuple[str, ...] = ()
     """Paths whose value must be a single number or text; a row where it is not is a bad row."""
-    skip: frozenset[str] = frozenset()
-    """Top-level names that hold nothing a table can use."""
+    skip: tuple[str, ...] = ()
+    """Paths that hold nothing a table can use."""
     indices: tuple[str, str] | None = None
     """Paths of the task index and the repeat index, when the format has them."""
     task_fields: tuple[str, ...] = ()
@@ -39,9 +39,8 @@ class Format(msgspec.Struct, frozen=True, kw_only=True):
     def tree(self, learned: Tree, *, features: bool, hash_inputs: bool) -> Tree:
         """The learned tree with everything this format always reads; the decoder skips the rest."""
         tree = copy.deepcopy(learned)
-        for name in self.skip & tree.keys():
-            tree[name] = Leaf.SKIP
         for leaf, paths in (
+            (Leaf.SKIP, self.skip),
             (Leaf.SCALAR, self.scalars),
             (Leaf.TEXT, self.texts),
             (Leaf.PRESENT, (self.tools or "",)),
