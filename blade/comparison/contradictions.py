@@ -1,7 +1,7 @@
 """One answer, two verdicts: rollouts whose very answer to the very task scored higher in the other run.
 
-Then the verifier, the judge or the expected answer changed, not the model. Only an answer that a field of the rows
-holds counts; without such a field nothing is contradicted.
+Then the verifier, the judge or the expected answer changed, not the model. The answer is what a field of the rows has;
+without such a field it is all that was said and done, which is read only of rows that have a twin of the same size.
 """
 
 from typing import NamedTuple
@@ -10,11 +10,15 @@ import numpy as np
 
 from blade.comparison.pairing import Pairing, Scores
 from blade.diagnosis import Diagnosed
-from blade.diagnosis.answers import GIVEN_FIELDS, normalize
+from blade.diagnosis.answers import GIVEN_FIELDS, answer_of, normalize
+from blade.diagnosis.budget import within_budget
 from blade.metrics.success import TOLERANCE
 from blade.metrics.values import Bools
 from blade.rollouts.columns import level_text
-from blade.rollouts.table import RolloutTable
+from blade.rollouts.table import RolloutTable, Run
+
+SIZES = ("text_bytes", "items", "tool_calls", "answer_bytes")
+MOST_ROLLOUTS = 5000
 
 Key = tuple[int, str]
 """Task and answer."""
@@ -33,7 +37,11 @@ class Verdicts(NamedTuple):
 
 def find_contradictions(base: Diagnosed, candidate: Diagnosed, pairing: Pairing) -> tuple[Bools, Bools]:
     """Per row of each run: every verdict on its answer is lower here than any in the other run."""
-    mine, theirs = read_verdicts(base, pairing.base), read_verdicts(candidate, pairing.candidate)
+    texts = [answer_texts(diagnosed.run.table) for diagnosed in (base, candidate)]
+    if not all(any(side) for side in texts):
+        texts = texts_of_twins(base.run, candidate.run, pairing)
+    mine = read_verdicts(base, pairing.base, texts[0])
+    theirs = read_verdicts(candidate, pairing.candidate, texts[1])
     return contradicted(mine, theirs), contradicted(theirs, mine)
 
 
@@ -46,9 +54,9 @@ def contradicted(mine: Verdicts, theirs: Verdicts) -> Bools:
     return np.asarray([key in wrong for key in mine.keys], dtype=np.bool_)
 
 
-def read_verdicts(diagnosed: Diagnosed, scores: Scores) -> Verdicts:
+def read_verdicts(diagnosed: Diagnosed, scores: Scores, texts: list[str | None]) -> Verdicts:
     """The run's verdicts; rows that infrastructure broke have none of their own."""
-    outcomes, texts = diagnosed.outcomes, answer_texts(diagnosed.run.table)
+    outcomes = diagnosed.outcomes
     judged = ~np.isnan(outcomes.scores) & ~outcomes.infrastructure
     keys: list[Key | None] = [
         (task, text) if text and known else None
@@ -70,3 +78,29 @@ def answer_texts(table: RolloutTable) -> list[str | None]:
     coded = column.coded()
     levels = [normalize(level_text(level)) for level in coded.levels]
     return [levels[code] if code >= 0 else None for code in coded.values.tolist()]
+
+
+def texts_of_twins(base: Run, candidate: Run, pairing: Pairing) -> list[list[str | None]]:
+    """Per row of each run: all that was said and done, where the other run has a row of the task of the same size."""
+    sizes = [row_sizes(base.table, pairing.base), row_sizes(candidate.table, pairing.candidate)]
+    shared = set(sizes[0]) & set(sizes[1]) - {None}
+    return [
+        read_texts(run, [row for row, size in enumerate(side) if size in shared])
+        for run, side in zip((base, candidate), sizes, strict=True)
+    ]
+
+
+def row_sizes(table: RolloutTable, scores: Scores) -> list[tuple[int, ...] | None]:
+    """Per row: task, and how much of what it holds; `None` without an output."""
+    facts = [table.rows.fact(name).tolist() for name in SIZES]
+    rows = zip(scores.place.tolist(), *facts, strict=True)
+    return [row if row[0] >= 0 and row[1] > 0 else None for row in rows]
+
+
+def read_texts(run: Run, rows: list[int]) -> list[str | None]:
+    texts: list[str | None] = [None] * len(run.table)
+    chosen = within_budget(run.table, np.asarray(rows, dtype=np.int64), most=MOST_ROLLOUTS)
+    for row, rollout in run.numbered_rollouts(chosen.tolist()):
+        said = answer_of(rollout)
+        texts[row] = None if said is None else normalize(said)
+    return texts

@@ -113,7 +113,7 @@ def test_a_comparison_survives_its_file(pair_of_runs: tuple[Diagnosed, Diagnosed
 
 def test_a_copy_is_called_one_and_nothing_else(tmp_path: Path) -> None:
     rows = rows_of([[1.0, 0.0], [0.0, 0.0], [1.0, 1.0]])
-    found = compare(run_of(tmp_path / "a", rows), run_of(tmp_path / "b", rows))
+    found = compare(run_of(tmp_path / "1" / "run", rows), run_of(tmp_path / "2" / "run", rows))
 
     assert (found.is_copy, found.verdict, found.delta.value, found.delta.p_value) == (True, "tied", 0.0, 1.0)
     assert found.warnings[0] == "both runs hold the same rollouts: a copy is not a second measurement"

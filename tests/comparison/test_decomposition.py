@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from rollout_rows import Row, rollout, without
+from rollout_rows import Row, message, rollout, without
 from two_runs import outcomes, rows_of, run_of
 
 from blade.comparison import CompareOptions, Comparison, compare
@@ -82,6 +82,16 @@ def test_the_same_answer_with_another_verdict_is_the_verifiers_doing(tmp_path: P
     # Of three tasks, one answer that passed in the base fails in the candidate.
     assert parts(found)["verdict"] == pytest.approx(-1 / 3)
     assert parts(found)["unexplained"] == 0.0
+
+
+def test_the_same_words_with_another_verdict_are_the_verifiers_doing(tmp_path: Path) -> None:
+    said = [message("Done: moved to noon."), message("I could not find it.")]
+    base = [rollout(task, 0, 1.0, output=[words]) for task, words in enumerate(said)]
+    worse = [rollout(0, 0, 0.0, output=[said[0]]), rollout(1, 0, 0.0, output=[message("I could not find it today.")])]
+    found = compare(run_of(tmp_path / "a", base), run_of(tmp_path / "b", worse))
+
+    # Task 0 is word for word the same; task 1 is not.
+    assert parts(found) == pytest.approx({**dict.fromkeys(parts(found), 0.0), "verdict": -0.5, "unexplained": -0.5})
 
 
 def test_a_different_answer_is_the_models_own(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from rollout_rows import Row, read_rows, rollout
+from rollout_rows import Row, in_own_words, read_rows, rollout
 
 from blade.diagnosis import AnalyzeOptions, Diagnosed, diagnose
 from blade.metrics import Outcomes
@@ -40,5 +40,5 @@ def rows_of(rewards: Rewards, **fields: Any) -> list[Row]:
 
 
 def run_of(folder: Path, rows: Sequence[Row], **options: Any) -> Diagnosed:
-    """The diagnosed run that some rows make; `success`, `slices` and `cluster_field` go to the analysis."""
-    return diagnose(read_rows(folder, rows), AnalyzeOptions(**options))
+    """The diagnosed run that some rows make, each answer in the run's own words; `options` go to the analysis."""
+    return diagnose(read_rows(folder, [in_own_words(row, folder.name) for row in rows]), AnalyzeOptions(**options))

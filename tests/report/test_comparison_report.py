@@ -15,7 +15,7 @@ from conftest import Golden
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
-from rollout_rows import Row, read_files, rollout, without
+from rollout_rows import Row, in_own_words, read_files, rollout, without
 
 from blade.comparison import Comparison, compare_many
 from blade.diagnosis import Diagnosed, diagnose
@@ -48,7 +48,8 @@ def rows(passes: Sequence[int], *, model: str = "m1", **fields: Any) -> list[Row
 
 
 def runs(folder: Path, **files: list[Row]) -> list[Diagnosed]:
-    return [diagnose(run) for run in read_files(folder, {f"{name}.jsonl": made for name, made in files.items()})]
+    said = {f"{name}.jsonl": [in_own_words(row, name) for row in made] for name, made in files.items()}
+    return [diagnose(run) for run in read_files(folder, said)]
 
 
 def two(folder: Path) -> list[Diagnosed]:
