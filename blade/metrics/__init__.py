@@ -15,10 +15,11 @@ from blade.metrics.measure import Measures, Metrics, measure
 from blade.metrics.outcomes import Outcomes
 from blade.metrics.passk import pass_at_k, pass_pow_k
 from blade.metrics.sensitivity import Variant, vary_headline
-from blade.metrics.slices import BucketCounts, Slice, natural_key, slice_outcomes
+from blade.metrics.slices import BucketCounts, Slice, slice_outcomes
 from blade.metrics.success import Success, SuccessRule, infer_success, parse_success_rule
 from blade.metrics.values import Interval, Metric
 from blade.metrics.variance import VarianceSplit, split_variance
+from blade.rollouts.identity import natural_key
 
 __all__ = [
     "BucketCounts",

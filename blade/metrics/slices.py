@@ -4,7 +4,6 @@ A row may belong to several levels (a task needing three tools counts in all thr
 not add up. The caller maps a field to levels; a row without a level is in no slice.
 """
 
-import re
 from collections.abc import Sequence
 
 import msgspec
@@ -13,6 +12,7 @@ import numpy as np
 from blade.metrics.outcomes import Outcomes, Totals, total_by_task
 from blade.metrics.sensitivity import headline_definition, headline_metric
 from blade.metrics.values import Ints, Metric
+from blade.rollouts.identity import natural_key
 
 Levels = Sequence[str | Sequence[str] | None]
 
@@ -78,12 +78,6 @@ def slice_outcomes(outcomes: Outcomes, levels: Levels, *, task_levels: Levels | 
             )
         )
     return slices
-
-
-def natural_key(text: str) -> list[tuple[int, int, str]]:
-    """Sort key that puts `level 2` before `level 10`."""
-    parts = re.split(r"([0-9]+)", text)
-    return [(0, int(part), "") if part.isdecimal() else (1, 0, part) for part in parts if part]
 
 
 def _match(levels: Levels, ids: dict[str, int]) -> tuple[Ints, Ints]:
