@@ -7,7 +7,6 @@ import numpy as np
 
 from blade.diagnosis.analysis import MAX_LISTED, Finding, FindingCause
 from blade.metrics import Outcomes
-from blade.metrics.outcomes import total_by_task
 from blade.metrics.values import Floats, Ints
 from blade.rollouts.table import RolloutTable
 
@@ -54,6 +53,6 @@ def with_effect(found: Found, outcomes: Outcomes) -> Finding:
 
 
 def headline(outcomes: Outcomes, scores: Floats) -> float | None:
-    means = total_by_task(outcomes.task, scores, tasks=len(outcomes.tasks)).mean
+    means = outcomes.totals(scores).mean
     known = means[~np.isnan(means)]
     return float(known.mean()) if len(known) else None

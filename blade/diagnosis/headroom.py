@@ -10,8 +10,7 @@ import numpy as np
 
 from blade.metrics import Metric, Outcomes
 from blade.metrics.intervals import estimate_mean
-from blade.metrics.outcomes import total_by_task
-from blade.metrics.values import Floats, Ints
+from blade.metrics.values import Bools, Floats, Ints
 
 DEFINITION = "mean over tasks of (score of the least affected rollouts − score of all rollouts)"
 ORACLE_DEFINITION = "mean over tasks of (best rollout − score of all rollouts)"
@@ -57,10 +56,9 @@ def ablate(outcomes: Outcomes, modes: dict[str, Ints]) -> list[Headroom]:
     ]
 
 
-def task_means(outcomes: Outcomes, mask: "np.ndarray[tuple[int], np.dtype[np.bool_]]") -> Floats:
+def task_means(outcomes: Outcomes, mask: Bools) -> Floats:
     """Per task: mean score of the chosen rows; nan without any."""
-    values = np.where(mask, outcomes.scores, np.nan)
-    return total_by_task(outcomes.task, values, tasks=len(outcomes.tasks)).mean
+    return outcomes.totals(np.where(mask, outcomes.scores, np.nan)).mean
 
 
 def least_affected(outcomes: Outcomes, load: Floats) -> Floats:
@@ -90,11 +88,10 @@ def headroom(mode: str, outcomes: Outcomes, scores: Floats, *, rollouts: int, de
     now = task_means(outcomes, ~np.isnan(outcomes.scores))
     used = ~np.isnan(now)
     gains = scores[used] - now[used]
-    cluster = None if outcomes.cluster is None else outcomes.cluster[used]
     return Headroom(
         mode=mode,
         score=float(scores[used].mean()) if used.any() else None,
-        gain=estimate_mean(gains, definition=definition, cluster=cluster),
+        gain=estimate_mean(gains, definition=definition, cluster=outcomes.clusters_of(used)),
         tasks=int((np.abs(gains) > 1e-12).sum()),
         rollouts=rollouts,
     )

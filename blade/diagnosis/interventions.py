@@ -14,7 +14,6 @@ from blade.diagnosis.headroom import Headroom, headroom
 from blade.diagnosis.signals import RULES, Sightings
 from blade.metrics import Outcomes, TaskResult
 from blade.metrics.intervals import estimate_mean
-from blade.metrics.outcomes import total_by_task
 from blade.metrics.values import Floats, Ints
 from blade.rollouts.table import RolloutTable
 
@@ -105,7 +104,7 @@ def repaired(outcomes: Outcomes, rows: Ints) -> Floats:
     """Per task: its score if these rows had passed."""
     scores = outcomes.scores.copy()
     scores[rows] = 1.0
-    return total_by_task(outcomes.task, scores, tasks=len(outcomes.tasks)).mean
+    return outcomes.totals(scores).mean
 
 
 KNOWLEDGE: dict[str, Remedy] = {

@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 
 from blade.metrics.intervals import rate_interval
-from blade.metrics.outcomes import Outcomes, total_by_task
+from blade.metrics.outcomes import Outcomes
 from blade.metrics.values import Interval
 
 Bucket = Literal["always", "sometimes", "never", "missing"]
@@ -69,14 +69,12 @@ class Misplacement(msgspec.Struct, frozen=True, kw_only=True):
 
 def task_results(outcomes: Outcomes) -> list[TaskResult]:
     """One result per task, in display order."""
-    tasks = len(outcomes.tasks)
-    success = total_by_task(outcomes.task, outcomes.success, tasks=tasks)
-    reward = total_by_task(outcomes.task, outcomes.reward, tasks=tasks)
+    success, reward = outcomes.totals(outcomes.success), outcomes.totals(outcomes.reward)
     low, high = rate_interval(success.sum.astype(np.int64), success.known)
     columns = zip(
         outcomes.tasks,
         outcomes.expected.tolist(),
-        np.bincount(outcomes.task, minlength=tasks).tolist(),
+        np.bincount(outcomes.task, minlength=len(outcomes.tasks)).tolist(),
         success.known.tolist(),
         success.sum.astype(np.int64).tolist(),
         low.tolist(),

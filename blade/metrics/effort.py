@@ -11,8 +11,8 @@ import msgspec
 import numpy as np
 
 from blade.metrics.intervals import estimate_mean
-from blade.metrics.outcomes import Outcomes, total_by_task
-from blade.metrics.values import Bools, Floats, Metric
+from blade.metrics.outcomes import Outcomes
+from blade.metrics.values import Floats, Metric
 
 WITHIN_TASK: Final = "mean over tasks with both of (mean of failing rollouts − mean of passing rollouts)"
 
@@ -68,20 +68,16 @@ def summarize_effort(values: Floats) -> EffortSummary:
 
 def _compare(outcomes: Outcomes, name: str, values: Floats) -> Effort:
     has_passed, has_failed = outcomes.success == 1.0, outcomes.success == 0.0
-    gaps = _task_means(outcomes, values, has_failed) - _task_means(outcomes, values, has_passed)
+    passing, failing = (outcomes.totals(np.where(rows, values, np.nan)).mean for rows in (has_passed, has_failed))
+    gaps = failing - passing
     has_both = ~np.isnan(gaps)
-    cluster = None if outcomes.cluster is None else outcomes.cluster[has_both]
     gaps = gaps[has_both]
     return Effort(
         name=name,
         passing=summarize_effort(values[has_passed]),
         failing=summarize_effort(values[has_failed]),
-        within_task=estimate_mean(gaps, definition=WITHIN_TASK, cluster=cluster),
+        within_task=estimate_mean(gaps, definition=WITHIN_TASK, cluster=outcomes.clusters_of(has_both)),
         tasks_where_failing_took_more=int((gaps > 0).sum()),
         tasks_where_failing_took_less=int((gaps < 0).sum()),
         tasks_tied=int((gaps == 0).sum()),
     )
-
-
-def _task_means(outcomes: Outcomes, values: Floats, rows: Bools) -> Floats:
-    return total_by_task(outcomes.task[rows], values[rows], tasks=len(outcomes.tasks)).mean

@@ -20,10 +20,10 @@ from blade.metrics.buckets import (
     task_results,
 )
 from blade.metrics.intervals import estimate_rate, mean_over_tasks, rate_metric, spread_of_mean
-from blade.metrics.outcomes import Outcomes, Totals, total_by_task
+from blade.metrics.outcomes import Outcomes, Totals
 from blade.metrics.passk import ks_to_report, pass_at_k, pass_pow_k
 from blade.metrics.sensitivity import Variant, vary_headline
-from blade.metrics.values import Bools, Floats, Ints, Metric, unknown_metric
+from blade.metrics.values import Floats, Ints, Metric, unknown_metric
 from blade.metrics.variance import VarianceSplit, split_variance
 
 
@@ -73,7 +73,7 @@ class Measures(msgspec.Struct, frozen=True, kw_only=True):
 
 def measure(outcomes: Outcomes) -> Measures:
     """Computes every number about a run."""
-    success = total_by_task(outcomes.task, outcomes.success, tasks=len(outcomes.tasks))
+    success = outcomes.totals(outcomes.success)
     repeats = typical_repeats(success.known)
     results = task_results(outcomes)
     return Measures(
@@ -118,7 +118,7 @@ def _mean_of(outcomes: Outcomes, values: Floats, n: Ints, *, definition: str) ->
         values[used],
         rollouts=int(n[used].sum()),
         definition=definition,
-        cluster=_cluster_of(outcomes, used),
+        cluster=outcomes.clusters_of(used),
         short=int((n > 0).sum() - used.sum()),
     )
 
@@ -132,7 +132,7 @@ def _pass_at_1_micro(outcomes: Outcomes, n: Ints, c: Ints) -> Metric:
     rollouts, used = int(n.sum()), n > 0
     if rollouts == 0:
         return unknown_metric(definitions.PASS_AT_1_MICRO)
-    rate, cluster = float(c.sum() / rollouts), _cluster_of(outcomes, used)
+    rate, cluster = float(c.sum() / rollouts), outcomes.clusters_of(used)
     # A ratio of two task totals: its error is that of the mean residual c − rate·n (Cochran 1977, ch. 6).
     residuals = (c[used] - rate * n[used]) * (used.sum() / rollouts)
     dissenters = spread_of_mean(c[used] / n[used], cluster).dissenters
@@ -159,15 +159,11 @@ def _coverage(outcomes: Outcomes) -> Metric:
 
 
 def _mean_reward(outcomes: Outcomes) -> Metric:
-    reward = total_by_task(outcomes.task, outcomes.reward, tasks=len(outcomes.tasks))
+    reward = outcomes.totals(outcomes.reward)
     used = reward.known > 0
     return mean_over_tasks(
         reward.mean[used],
         rollouts=int(reward.known.sum()),
         definition=definitions.MEAN_REWARD,
-        cluster=_cluster_of(outcomes, used),
+        cluster=outcomes.clusters_of(used),
     )
-
-
-def _cluster_of(outcomes: Outcomes, used: Bools) -> Ints | None:
-    return None if outcomes.cluster is None else outcomes.cluster[used]

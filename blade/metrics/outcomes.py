@@ -48,6 +48,14 @@ class Outcomes(msgspec.Struct, frozen=True, kw_only=True, eq=False):
         """Per row: what the headline averages, success or, without any, reward."""
         return self.reward if self.is_continuous else self.success
 
+    def totals(self, values: Floats) -> "Totals":
+        """A row column added up per task."""
+        return total_by_task(self.task, values, tasks=len(self.tasks))
+
+    def clusters_of(self, tasks: Bools) -> Ints | None:
+        """The clusters of some tasks, when tasks come in clusters."""
+        return None if self.cluster is None else self.cluster[tasks]
+
 
 class Totals(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """Per task: how many rows have a known value, and those values' sum."""

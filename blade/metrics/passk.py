@@ -14,13 +14,11 @@ from blade.metrics.values import Floats, Ints
 
 def pass_at_k(n: Ints, c: Ints, k: int) -> Floats:
     """Chance that at least one of k rollouts drawn without replacement succeeds; nan where n < k."""
-    n, c = np.broadcast_arrays(np.asarray(n, dtype=np.int64), np.asarray(c, dtype=np.int64))
-    return 1.0 - chance_all(n, n - c, k)
+    return 1.0 - chance_all(n, np.subtract(n, c), k)
 
 
 def pass_pow_k(n: Ints, c: Ints, k: int) -> Floats:
     """Chance that all of k rollouts drawn without replacement succeed; nan where n < k."""
-    n, c = np.broadcast_arrays(np.asarray(n, dtype=np.int64), np.asarray(c, dtype=np.int64))
     return chance_all(n, c, k)
 
 
@@ -28,6 +26,7 @@ def chance_all(n: Ints, marked: Ints, k: int) -> Floats:
     """C(marked, k) / C(n, k): chance that k of n drawn without replacement are marked; nan where n < k."""
     if k < 1:
         raise ValueError(f"k must be at least 1, got {k}")
+    n, marked = np.broadcast_arrays(np.asarray(n, dtype=np.int64), np.asarray(marked, dtype=np.int64))
     # Runs have thousands of tasks but few distinct (n, marked), so the product is taken once for each.
     width = int(n.max(initial=0)) + 1
     pairs, inverse = np.unique(n * width + marked, return_inverse=True)

@@ -13,7 +13,7 @@ import numpy as np
 
 from blade.metrics.definitions import MEAN_REWARD, PASS_AT_1
 from blade.metrics.intervals import mean_over_tasks
-from blade.metrics.outcomes import Outcomes, Totals, total_by_task
+from blade.metrics.outcomes import Outcomes, Totals
 from blade.metrics.values import Ints, Metric, unknown_metric
 
 
@@ -56,7 +56,7 @@ def _vary(
 ) -> Variant:
     tasks = len(outcomes.tasks)
     removed = outcomes.infrastructure & (infrastructure == "excluded")
-    totals = total_by_task(outcomes.task, np.where(removed, np.nan, outcomes.scores), tasks=tasks)
+    totals = outcomes.totals(np.where(removed, np.nan, outcomes.scores))
     is_undefined = missing == "as_failures" and outcomes.is_continuous and bool((outcomes.reward < 0).any())
     added = np.zeros(tasks, dtype=np.int64)
     if missing == "as_failures" and not is_undefined:

@@ -8,7 +8,7 @@ only the within part, so the split says whether to buy repeats or tasks.
 import msgspec
 import numpy as np
 
-from blade.metrics.outcomes import Outcomes, total_by_task
+from blade.metrics.outcomes import Outcomes
 
 
 class VarianceSplit(msgspec.Struct, frozen=True, kw_only=True):
@@ -38,10 +38,9 @@ class VarianceSplit(msgspec.Struct, frozen=True, kw_only=True):
 
 def split_variance(outcomes: Outcomes) -> VarianceSplit | None:
     """Splits the variance of the headline score; None without two tasks or without any repeated task."""
-    tasks = len(outcomes.tasks)
-    totals = total_by_task(outcomes.task, outcomes.scores, tasks=tasks)
+    totals = outcomes.totals(outcomes.scores)
     means, known = totals.mean, totals.known
-    squares = total_by_task(outcomes.task, (outcomes.scores - means[outcomes.task]) ** 2, tasks=tasks).sum
+    squares = outcomes.totals((outcomes.scores - means[outcomes.task]) ** 2).sum
     is_scored, is_repeated = known > 0, known > 1
     if is_scored.sum() < 2 or not is_repeated.any():
         return None
