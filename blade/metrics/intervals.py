@@ -12,7 +12,6 @@ Below 30 tasks it is often too wide: 92.7–99.1 % for 8–20 tasks.
 from typing import Final, NamedTuple
 
 import numpy as np
-from scipy import special
 
 from blade.metrics.values import Bools, Floats, Ints, Metric, unknown_metric
 
@@ -56,6 +55,8 @@ def mean_rate_interval(
     The effective size lies between the number of units (repeats told nothing new) and of rollouts (repeats are as
     good as new tasks). A single dissenter says nothing about how tasks differ, so then only units count.
     """
+    from scipy import special  # a quarter of what `blade show` takes, which needs none of it
+
     mean, se = np.asarray(mean, dtype=np.float64), np.asarray(se, dtype=np.float64)
     # Korn & Graubard 1998: the effective size is itself estimated, with units − 1 degrees of freedom.
     student = special.stdtrit(units - 1.0, TWO_SIDED) / special.ndtri(TWO_SIDED)
@@ -66,6 +67,8 @@ def mean_rate_interval(
 
 def mean_interval(mean: float, se: float, *, units: float) -> tuple[float, float]:
     """95 % limits of a mean of unbounded task values: Student's t on task means."""
+    from scipy import special
+
     reach = float(special.stdtrit(units - 1.0, TWO_SIDED)) * se
     return mean - reach, mean + reach
 
@@ -128,6 +131,8 @@ def estimate_mean(values: Floats, *, definition: str, cluster: Ints | None = Non
 
 
 def _beta_limits(rate: Floats, size: Floats) -> Limits:
+    from scipy import special
+
     a, b = rate * size + PRIOR, (1.0 - rate) * size + PRIOR
     low = np.where(rate <= 0.0, 0.0, special.betaincinv(a, b, 1.0 - TWO_SIDED))
     high = np.where(rate >= 1.0, 1.0, special.betaincinv(a, b, TWO_SIDED))
