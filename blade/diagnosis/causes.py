@@ -24,7 +24,16 @@ MOST_EVIDENCE = 3
 MIXED = 0.4
 """Share of a task's failures the second cause must explain to be named too."""
 NOT_DECISIVE = frozenset(
-    {"tool_error", "tool_timeout", "anomalous_group", "mixed_config", "leaked_answer", "twin_tasks"}
+    {
+        "tool_error",
+        "tool_timeout",
+        "anomalous_group",
+        "mixed_config",
+        "leaked_answer",
+        "twin_tasks",
+        "identical_duplicates",
+        "conflicting_duplicates",
+    }
 )
 """Observations too far from the verdict to decide a cause: they are on passing rollouts as well."""
 CERTAIN = frozenset({"failed_rollout", "provider_error", "verifier_exception", "right_answer_failed", "verdict_flips"})

@@ -62,7 +62,7 @@ def cause_lines(trials: list[Trial]) -> list[str]:
     for cause in ("DA", "IR", "TI", "BI"):
         lines.append(f"{cause:<5} {'places':<7} {tally_cells(tally_places(of_cause(trials, cause)))}")
         labels = tally_labels(trials, cause)
-        if labels.hit + labels.missed:
+        if sum(labels):
             lines.append(f"{cause:<5} {'labels':<7} {tally_cells(labels)}")
     return lines
 

@@ -124,7 +124,7 @@ def true_causes(
         return {task: "UK" if task in passed else "KG" for task in failing}, set()
     if not fault.explains:
         lost = {task.task: fault.cause for task in analysis.tasks if task.expected and not task.rollouts}
-        return lost, set(failing) & {name.split(":")[0] for name in struck}
+        return lost, set()
     if fault.level == "task":
         return {task: fault.cause for task in struck if task in failing}, struck
     hit = {task: sum(key(row) in struck for row in rows) for task, rows in failing.items()}

@@ -174,3 +174,10 @@ def test_a_prompt_leaks_only_if_it_tells_the_answer(prompt: str, leaks: bool, tm
     told = rollout(0, 0, expected_answer="417", params={"input": [message(prompt, "user")]})
     codes = [finding.code for finding in analyze_rows(tmp_path, [told, *rows]).health]
     assert codes == (["leaked_answer"] if leaks else [])
+
+
+def test_a_failure_that_was_written_twice_did_not_fail_because_of_that(tmp_path: Path) -> None:
+    rows = [rollout(0, 0, 1.0), rollout(0, 1, 0.0), rollout(0, 2, 1.0), rollout(0, 1, 0.0)]
+    analysis = analyze_rows(tmp_path, rows)
+    assert [finding.code for finding in analysis.health] == ["identical_duplicates"]
+    assert [cause.label for cause in analysis.causes] == ["UK"]
