@@ -48,7 +48,9 @@ def rows(passes: Sequence[int], *, model: str = "m1", **fields: Any) -> list[Row
 
 
 def runs(folder: Path, **files: list[Row]) -> list[Diagnosed]:
-    said = {f"{name}.jsonl": [in_own_words(row, name) for row in made] for name, made in files.items()}
+    said: dict[str, list[Row | str]] = {
+        f"{name}.jsonl": [in_own_words(row, name) for row in made] for name, made in files.items()
+    }
     return [diagnose(run) for run in read_files(folder, said)]
 
 
