@@ -3,7 +3,7 @@
 import functools
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -48,7 +48,7 @@ def rows(passes: Sequence[int], *, model: str = "m1", **fields: Any) -> list[Row
 
 
 def runs(folder: Path, **files: list[Row]) -> list[Diagnosed]:
-    said: dict[str, list[Row | str]] = {
+    said: dict[str, Iterable[Row | str]] = {
         f"{name}.jsonl": [in_own_words(row, name) for row in made] for name, made in files.items()
     }
     return [diagnose(run) for run in read_files(folder, said)]
