@@ -17,7 +17,7 @@ from blade.errors import ProblemsFound
 from blade.rollouts.conform import BadRow, decode_any
 from blade.rollouts.formats import value_at
 from blade.rollouts.identity import Keys, by_occurrence
-from blade.rollouts.rows import Ints, Rows
+from blade.rollouts.rows import Ints, Rows, source_of
 from blade.rollouts.values import Source, citation
 
 Policy = Literal["first", "last", "all", "error"]
@@ -160,13 +160,3 @@ def rollout_digest(data: bytes) -> bytes | None:
     except BadRow:
         return None
     return digest(data) if any(value_at(record, path) for path in ROLLOUT_FIELDS) else None
-
-
-def source_of(rows: Rows, row: int, files: list[str]) -> Source:
-    """Where a row stands."""
-    return Source(
-        file=files[int(rows.file[row])],
-        line=int(rows.line[row]),
-        offset=int(rows.offset[row]),
-        length=int(rows.length[row]),
-    )

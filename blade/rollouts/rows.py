@@ -1,6 +1,7 @@
 """Rows of one or more scanned files, pooled, before anybody has said which task each belongs to."""
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import msgspec
 import numpy as np
@@ -9,7 +10,7 @@ import numpy.typing as npt
 from blade.rollouts.columns import Column, concat, unknown
 from blade.rollouts.features import FACTS
 from blade.rollouts.scan import Scan
-from blade.rollouts.values import BadLine
+from blade.rollouts.values import BadLine, Source
 
 Ints = npt.NDArray[np.int64]
 
@@ -65,44 +66,50 @@ class Rows(msgspec.Struct, frozen=True, kw_only=True, eq=False):
         return next((self.columns[path] for path in paths if path in self.columns), unknown(len(self)))
 
     def fact(self, name: str) -> npt.NDArray[np.int32]:
-        """Per row: one fact about the trajectory; -1 when trajectories were not looked at."""
+        """Per row: one fact about the trajectory, or `output_items` after its prompt; -1 when it was not looked at."""
         if not self.facts.shape[1]:
             return np.full(len(self), -1, dtype=np.int32)
+        if name == "output_items":
+            return self.fact("items") - self.fact("prompt_items")
         return self.facts[:, FACTS.index(name)]
 
 
 def pool(scans: Sequence[Scan]) -> Rows:
     """The rows of several files, file after file."""
-    begins = np.cumsum([0, *(len(scan) for scan in scans)])
-    paths = dict.fromkeys(path for scan in scans for path in scan.columns)
-    return Rows(
-        file=np.repeat(np.arange(len(scans)), [len(scan) for scan in scans]),
-        line=np.concatenate([scan.line for scan in scans]),
-        offset=np.concatenate([scan.offset for scan in scans]),
-        length=np.concatenate([scan.length for scan in scans]),
-        columns={p: concat([scan.columns.get(p) or unknown(len(scan)) for scan in scans]) for p in paths},
-        facts=np.concatenate([scan.facts for scan in scans]),
-        marks=np.concatenate([scan.marks + np.array([begins[i], 0, 0], np.int32) for i, scan in enumerate(scans)]),
-    )
+    return join_rows(scans, file=np.repeat(np.arange(len(scans)), [len(scan) for scan in scans]))
 
 
 def append(rows: Rows, more: Rows, *, file: int) -> Rows:
     """Rows followed by those of one further file, which gets the index `file`."""
-    paths = dict.fromkeys([*rows.columns, *more.columns])
-    both = (rows, more)
-    shift = np.array([len(rows), 0, 0], np.int32)
+    return join_rows([rows, more], file=np.concatenate([rows.file, np.full(len(more), file)]))
+
+
+def join_rows(parts: Sequence[Scan | Rows], *, file: Ints) -> Rows:
+    """Rows one after the other; `file` is per row of all."""
+    begins = np.cumsum([0, *(len(part) for part in parts)])
+    paths = dict.fromkeys(path for part in parts for path in part.columns)
     return Rows(
-        file=np.concatenate([rows.file, np.full(len(more), file)]),
-        line=np.concatenate([part.line for part in both]),
-        offset=np.concatenate([part.offset for part in both]),
-        length=np.concatenate([part.length for part in both]),
-        columns={p: concat([part.columns.get(p) or unknown(len(part)) for part in both]) for p in paths},
-        facts=np.concatenate([part.facts for part in both]),
-        marks=np.concatenate([rows.marks, more.marks + shift]),
+        file=file,
+        line=np.concatenate([part.line for part in parts]),
+        offset=np.concatenate([part.offset for part in parts]),
+        length=np.concatenate([part.length for part in parts]),
+        columns={p: concat([part.columns.get(p) or unknown(len(part)) for part in parts]) for p in paths},
+        facts=np.concatenate([part.facts for part in parts]),
+        marks=np.concatenate([part.marks + np.array([begins[i], 0, 0], np.int32) for i, part in enumerate(parts)]),
+    )
+
+
+def source_of(rows: Rows, row: int, files: Sequence[str | Path]) -> Source:
+    """Where a row stands."""
+    return Source(
+        file=str(files[int(rows.file[row])]),
+        line=int(rows.line[row]),
+        offset=int(rows.offset[row]),
+        length=int(rows.length[row]),
     )
 
 
 def bad_line(rows: Rows, row: int, files: Sequence[str], reason: str) -> BadLine:
     """A row that was read but cannot be used."""
-    place = {"line": int(rows.line[row]), "offset": int(rows.offset[row])}
-    return BadLine(file=files[int(rows.file[row])], reason=reason, **place)
+    place = source_of(rows, row, files)
+    return BadLine(file=place.file, line=place.line, offset=place.offset, reason=reason)

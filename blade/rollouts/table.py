@@ -5,9 +5,9 @@ Trajectories stay in their files: `Run.rollout` reads one by its byte offset.
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal, TypeVar, get_args
 
 import msgspec
 import numpy as np
@@ -20,13 +20,14 @@ from blade.rollouts.duplicates import Duplicate
 from blade.rollouts.fetch import fetch
 from blade.rollouts.formats import Format
 from blade.rollouts.identity import Identity, natural_key
-from blade.rollouts.rows import Ints, Rows
+from blade.rollouts.rows import Ints, Rows, source_of
 from blade.rollouts.sidecars import Sidecars
 from blade.rollouts.trajectory import read_items, read_record
 from blade.rollouts.values import BadLine, Rollout, Source, Status, Usage, citation
 
 Floats = npt.NDArray[np.float64]
-STATUSES: tuple[str, ...] = get_args(Status)
+Decoded = TypeVar("Decoded")
+STATUSES: tuple[Status, ...] = get_args(Status)
 COMPLETED, TRUNCATED, FAILED = range(3)
 CITATION = re.compile(r"(?P<task>.*):(?P<repeat>[0-9]{1,18})(?:#[0-9]+)?", re.DOTALL)
 """A task key may itself hold colons and signs; the last colon before a number counts."""
@@ -70,6 +71,11 @@ class RolloutTable(msgspec.Struct, frozen=True, kw_only=True, eq=False):
         return citation(
             self.tasks[int(self.task[row])], int(self.repeat[row]), item if item is None or item >= 0 else None
         )
+
+    def citations(self, rows: Ints, items: Ints | None = None) -> list[str]:
+        """How rows, or one item of each (-1 for none), are cited."""
+        places = [None] * len(rows) if items is None else items.tolist()
+        return [self.citation(*place) for place in zip(rows.tolist(), places, strict=True)]
 
     def find(self, task: str, repeat: int) -> int | None:
         """The row of a rollout."""
@@ -129,8 +135,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True, eq=False):
 
     def rollout(self, key: str) -> Rollout:
         """One rollout with its whole trajectory, by its citation (`12:3`; an `#item` is ignored)."""
-        row = self.row(key)
-        return self.rollout_at(row)
+        return self.rollout_at(self.row(key))
 
     def row(self, key: str) -> int:
         """The row of a citation; an unknown one says what there is."""
@@ -157,19 +162,31 @@ class Run(msgspec.Struct, frozen=True, kw_only=True, eq=False):
 
     def numbered_rollouts(self, chosen: Iterable[int]) -> Iterator[tuple[int, Rollout]]:
         """Several rollouts with their row numbers, in the order that is cheapest to read."""
-        paths = [file.path for file in self.files]
-        for row, data in fetch(paths, self.table.rows, chosen):
-            yield row, self._rollout(row, data)
+        for row, record in self.read(chosen, read_record):
+            yield row, self._rollout(row, record)
 
-    def _rollout(self, row: int, data: bytes) -> Rollout:
-        table, rows = self.table, self.table.rows
-        file = self.files[int(rows.file[row])]
-        place = f"{file.path}:{int(rows.line[row])}"
-        try:
-            record = read_record(data)
-        except BadRow as error:
-            raise InputError(f"{place}: {error}; the file has changed since it was read.") from error
-        form = file.format
+    def read(self, chosen: Iterable[int], decode: Callable[[bytes], Decoded]) -> Iterator[tuple[int, Decoded]]:
+        """Each chosen row's number and what is made of its bytes, in the order that is cheapest to read."""
+        for row, data in fetch([file.path for file in self.files], self.table.rows, chosen):
+            try:
+                found = decode(data)
+            except BadRow as error:
+                place = self.source(row)
+                raise InputError(
+                    f"{place.file}:{place.line}: {error}; the file has changed since it was read."
+                ) from error
+            yield row, found
+
+    def source(self, row: int) -> Source:
+        """Where a row stands."""
+        return source_of(self.table.rows, row, [file.path for file in self.files])
+
+    def format_of(self, row: int) -> Format:
+        """The format of the file a row stands in."""
+        return self.files[int(self.table.rows.file[row])].format
+
+    def _rollout(self, row: int, record: dict[str, Any]) -> Rollout:
+        table, form = self.table, self.format_of(row)
         hidden = {path.split(".")[0] for path in (form.prompt, form.output) if path}
         return Rollout(
             task=table.tasks[int(table.task[row])],
@@ -177,7 +194,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True, eq=False):
             reward=known(table.reward[row]),
             model=table.model.at(row),
             agent=table.agent.at(row),
-            status=STATUSES[int(table.status[row])],  # type: ignore[arg-type]
+            status=STATUSES[int(table.status[row])],
             failure=table.failure.at(row),
             usage=Usage(
                 input_tokens=known_int(table.input_tokens[row]), output_tokens=known_int(table.output_tokens[row])
@@ -185,12 +202,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True, eq=False):
             seconds=known(table.seconds[row]),
             fields={key: value for key, value in record.items() if key not in hidden},
             items=read_items(record, form),
-            source=Source(
-                file=str(file.path),
-                line=int(rows.line[row]),
-                offset=int(rows.offset[row]),
-                length=int(rows.length[row]),
-            ),
+            source=self.source(row),
         )
 
 

@@ -8,9 +8,6 @@ import numpy as np
 
 from blade.diagnosis.packs.columns import Sample
 from blade.diagnosis.packs.verdict import Mask, Places
-from blade.errors import InputError
-from blade.rollouts.conform import BadRow
-from blade.rollouts.fetch import fetch
 from blade.rollouts.formats import Format
 from blade.rollouts.table import Run
 from blade.rollouts.trajectory import read_items, read_record
@@ -62,29 +59,14 @@ def trajectory_fields(run: Run) -> set[str]:
 
 def read_whole(run: Run, rows: Iterable[int], names: Iterable[str]) -> Iterator[tuple[int, WholeRow]]:
     """Each row's number and the named fields of it, in the order that is cheapest to read."""
-    wanted = Wanted(names)
-    paths = [file.path for file in run.files]
-    for row, data in fetch(paths, run.table.rows, rows):
-        file = run.files[int(run.table.rows.file[row])]
-        try:
-            yield row, WholeRow(wanted.read(data), file.format)
-        except BadRow as error:
-            place = f"{file.path}:{int(run.table.rows.line[row])}"
-            raise InputError(f"{place}: {error}; the file has changed since it was read.") from error
+    for row, record in run.read(rows, Wanted(names).read):
+        yield row, WholeRow(record, run.format_of(row))
 
 
 def read_sample(run: Run, preferred: Mask) -> Sample:
     """Some of the rows decoded whole, spread evenly over the run, most of them from the preferred ones."""
     chosen = [*spread(np.flatnonzero(preferred), SAMPLED), *spread(np.flatnonzero(~preferred), SAMPLED // 4)]
-    paths = [file.path for file in run.files]
-    records: list[dict[str, Any]] = []
-    for row, data in fetch(paths, run.table.rows, chosen):
-        try:
-            records.append(read_record(data))
-        except BadRow as error:
-            place = f"{run.files[int(run.table.rows.file[row])].path}:{int(run.table.rows.line[row])}"
-            raise InputError(f"{place}: {error}; the file has changed since it was read.") from error
-    return Sample(records)
+    return Sample([record for _, record in run.read(chosen, read_record)])
 
 
 def spread(rows: Places, most: int) -> list[int]:
