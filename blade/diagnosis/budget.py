@@ -8,7 +8,7 @@ from blade.rollouts.table import RolloutTable
 MOST_BYTES = 64 << 20
 
 
-def within_budget(table: RolloutTable, rows: Ints, *, most: int) -> Ints:
+def within_budget(table: RolloutTable, rows: Ints, *, most: int | None = None, most_bytes: int = MOST_BYTES) -> Ints:
     """The rows, or as many of the first as the budget allows; rows of one task stay together in the table."""
     read = np.cumsum(table.rows.length[rows])
-    return rows[: min(most, int(np.searchsorted(read, MOST_BYTES, side="right")))]
+    return rows[: int(np.searchsorted(read, most_bytes, side="right"))][:most]

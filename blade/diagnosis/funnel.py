@@ -1,55 +1,69 @@
-"""How far rollouts came, for any benchmark: started, produced output, reached the core action, verifier, passed.
+"""How far rollouts came: started, the stages of the benchmark's family or those of any benchmark, passed.
 
 A rollout that reached a later stage reached the earlier ones, whatever the rows say of them: a pass without a tool
 call is still a pass.
 """
 
+from collections.abc import Sequence
+from typing import NamedTuple
+
 import numpy as np
-import numpy.typing as npt
 
 from blade.diagnosis.analysis import MAX_LISTED, Stage
+from blade.diagnosis.observations import is_true
 from blade.metrics import Outcomes
+from blade.metrics.values import Bools
 from blade.rollouts.table import RolloutTable
 
-Mask = npt.NDArray[np.bool_]
 
-STAGES = (
-    ("started", "a row exists for the rollout, failed ones included"),
-    ("produced output", "the trajectory holds at least one item after the prompt"),
-    ("reached the core action", "made a tool call where tools were offered; elsewhere gave an answer"),
-    ("reached the verifier", "has a score"),
-    ("passed", "counts as a success"),
+class StageName(NamedTuple):
+    """What a stage is called, and how it is told from the rows."""
+
+    name: str
+    definition: str
+
+
+class Reached(NamedTuple):
+    """A stage of the funnel, in numbers and row by row."""
+
+    stage: Stage
+    """As it stands in the analysis."""
+    mask: Bools | None
+    """Per row: whether the rollout came this far; `None` when the rows cannot tell."""
+
+
+STARTED = StageName("started", "a row exists for the rollout, failed ones included")
+PASSED = StageName("passed", "counts as a success")
+OF_ANY_BENCHMARK = (
+    StageName("produced output", "the trajectory holds at least one item after the prompt"),
+    StageName("reached the core action", "made a tool call where tools were offered; elsewhere gave an answer"),
+    StageName("reached the verifier", "has a score"),
 )
 
 
 def build_funnel(table: RolloutTable, outcomes: Outcomes) -> list[Stage]:
-    """One stage after the other; `None` where the rows cannot tell."""
-    masks = [started(table), produced(table), acted(table), scored(table), passed(outcomes)]
-    reached = carried_back(masks)
-    stages: list[Stage] = []
+    """The funnel that holds for any benchmark."""
+    masks = [produced(table), acted(table), ~np.isnan(table.reward)]
+    return [reached.stage for reached in follow(OF_ANY_BENCHMARK, masks, table, outcomes)]
+
+
+def follow(
+    names: Sequence[StageName], masks: Sequence[Bools | None], table: RolloutTable, outcomes: Outcomes
+) -> list[Reached]:
+    """Stages between the two that every funnel has; a mask is `None` where the rows cannot tell."""
+    passed = None if outcomes.is_continuous else outcomes.success == 1.0
     before = np.ones(len(table), dtype=bool)
-    for (name, definition), mask in zip(STAGES, reached, strict=True):
-        if mask is None:
-            stages.append(Stage(name=name, rollouts=None, tasks=None, definition=definition))
-            continue
-        lost = np.flatnonzero(before & ~mask)[:MAX_LISTED]
-        stages.append(
-            Stage(
-                name=name,
-                rollouts=int(mask.sum()),
-                tasks=len(np.unique(table.task[mask])),
-                definition=definition,
-                lost=[table.citation(row) for row in lost.tolist()],
-            )
-        )
-        before = mask
+    stages: list[Reached] = []
+    for name, mask in zip([STARTED, *names, PASSED], carried_back([before, *masks, passed]), strict=True):
+        stages.append(Reached(describe(name, mask, before=before, table=table), mask))
+        before = before if mask is None else mask
     return stages
 
 
-def carried_back(masks: list[Mask | None]) -> list[Mask | None]:
+def carried_back(masks: Sequence[Bools | None]) -> list[Bools | None]:
     """Each stage with everything that reached a later one."""
-    out: list[Mask | None] = []
-    later: Mask | None = None
+    out: list[Bools | None] = []
+    later: Bools | None = None
     for mask in reversed(masks):
         if mask is not None:
             later = mask if later is None else mask | later
@@ -57,27 +71,26 @@ def carried_back(masks: list[Mask | None]) -> list[Mask | None]:
     return out[::-1]
 
 
-def started(table: RolloutTable) -> Mask:
-    return np.ones(len(table), dtype=bool)
+def describe(name: StageName, mask: Bools | None, *, before: Bools, table: RolloutTable) -> Stage:
+    if mask is None:
+        return Stage(name=name.name, rollouts=None, tasks=None, definition=name.definition)
+    return Stage(
+        name=name.name,
+        rollouts=int(mask.sum()),
+        tasks=len(np.unique(table.task[mask])),
+        definition=name.definition,
+        lost=table.citations(np.flatnonzero(before & ~mask)[:MAX_LISTED]),
+    )
 
 
-def produced(table: RolloutTable) -> Mask | None:
-    items, prompt = table.rows.fact("items"), table.rows.fact("prompt_items")
-    return np.asarray(items > prompt) if (items > prompt).any() else None
+def produced(table: RolloutTable) -> Bools | None:
+    some = table.rows.fact("output_items") > 0
+    return some if some.any() else None
 
 
-def acted(table: RolloutTable) -> Mask | None:
+def acted(table: RolloutTable) -> Bools | None:
     if produced(table) is None:
         return None
-    column = table.rows.column("responses_create_params.tools")
-    offered = np.nan_to_num(column.numbers()) != 0
+    offered = is_true(table, "responses_create_params.tools")
     calls, answer = table.rows.fact("tool_calls") > 0, table.rows.fact("answer_bytes") > 0
     return np.where(offered, calls, calls | answer)
-
-
-def scored(table: RolloutTable) -> Mask:
-    return ~np.isnan(table.reward)
-
-
-def passed(outcomes: Outcomes) -> Mask | None:
-    return None if outcomes.is_continuous else outcomes.success == 1.0

@@ -21,7 +21,7 @@ The whole language is `schemas/taxonomy.schema.json`; a pack from a stranger is 
 anything.
 """
 
-from blade.diagnosis.packs.apply import PackResult, PackStage, PatternHits, apply_pack
+from blade.diagnosis.packs.apply import PackResult, PatternHits, apply_pack
 from blade.diagnosis.packs.choose import Choice, choose_pack
 from blade.diagnosis.packs.load import check_pack, load_pack, shipped_names
 from blade.diagnosis.packs.pack import Pack, PatternRule, StageRule
@@ -30,7 +30,6 @@ __all__ = [
     "Choice",
     "Pack",
     "PackResult",
-    "PackStage",
     "PatternHits",
     "PatternRule",
     "StageRule",

@@ -10,29 +10,22 @@ from typing import NamedTuple
 
 import numpy as np
 
-from blade.diagnosis.analysis import MAX_LISTED, Count, Stage
-from blade.diagnosis.funnel import carried_back
+from blade.diagnosis.analysis import Count
+from blade.diagnosis.budget import within_budget
+from blade.diagnosis.funnel import Reached, StageName, follow
 from blade.diagnosis.labels import Evidence
 from blade.diagnosis.packs.conditions import Condition
 from blade.diagnosis.packs.evaluate import View, asks_for_failed, needed_fields, needs_items
 from blade.diagnosis.packs.evidence import count_by, find_evidence
 from blade.diagnosis.packs.pack import Pack, PatternRule, StageRule
 from blade.diagnosis.packs.reading import read_sample, read_whole, trajectory_fields
-from blade.diagnosis.packs.verdict import Mask, Places, Verdict, only_where
+from blade.diagnosis.packs.verdict import Verdict, only_where
 from blade.metrics import Outcomes
-from blade.rollouts.table import FAILED, RolloutTable, Run
+from blade.metrics.values import Bools, Ints
+from blade.rollouts.table import FAILED, Run
 
 MOST_BYTES = 512 << 20
 """Rows that only their file can decide are read up to this size."""
-
-
-class PackStage(NamedTuple):
-    """A stage of the funnel, row by row and in numbers."""
-
-    stage: Stage
-    """As it stands in the analysis."""
-    mask: Mask | None
-    """Per row: whether the rollout came this far; `None` when that cannot be told."""
 
 
 class PatternHits(NamedTuple):
@@ -40,11 +33,11 @@ class PatternHits(NamedTuple):
 
     rule: PatternRule
     """The pattern."""
-    rows: Places
+    rows: Ints
     """Rollouts that did not pass and show it, in table order."""
-    items: Places
+    items: Ints
     """Per such rollout: the item it was seen at, -1 where there is none."""
-    primary: Mask
+    primary: Bools
     """Per such rollout: whether no earlier pattern claims it."""
     tasks: int
     """Tasks with such a rollout."""
@@ -61,11 +54,11 @@ class PackResult(NamedTuple):
 
     pack: Pack
     """The pack."""
-    stages: list[PackStage]
+    stages: list[Reached]
     """The funnel, from `started` to `passed`."""
     patterns: list[PatternHits]
     """One entry per pattern, in the pack's order; those never seen included."""
-    primary: Places
+    primary: Ints
     """Per row: position of the pattern it belongs to; -1 when it passed or nothing explains it."""
     failing: int
     """Rollouts patterns were looked for in: those that came to a verdict and are not known to have passed."""
@@ -83,14 +76,20 @@ def apply_pack(pack: Pack, run: Run, outcomes: Outcomes, *, most_bytes: int = MO
     conditions = [*(stage.when for stage in pack.stages), *(pattern.when for pattern in pack.patterns)]
     before = [view.verdict(stage.when) for stage in pack.stages]
     before += [pattern_verdict(pattern, view) for pattern in pack.patterns]
-    readable = within_bytes(table, open_among(before, open_rows), most_bytes)
+    asked = np.flatnonzero(open_among(before, open_rows))
+    readable = np.isin(np.arange(len(table)), within_budget(table, asked, most_bytes=most_bytes))
     found = resolve(conditions, before, view=view, run=run, among=readable)
     staged, seen = found[: len(pack.stages)], found[len(pack.stages) :]
     primary = first_of(seen, among=open_rows)
     judged = open_rows & (table.status != FAILED)
     return PackResult(
         pack=pack,
-        stages=funnel(pack, [told(view, *stage) for stage in zip(pack.stages, staged, strict=True)], table, outcomes),
+        stages=follow(
+            [StageName(stage.name, stage.definition) for stage in pack.stages],
+            [told(view, *stage) for stage in zip(pack.stages, staged, strict=True)],
+            table,
+            outcomes,
+        ),
         patterns=[
             pattern_hits(position, rule, seen[position], run=run, outcomes=outcomes, primary=primary)
             for position, rule in enumerate(pack.patterns)
@@ -108,7 +107,7 @@ def pattern_verdict(pattern: PatternRule, view: View) -> Verdict:
     return verdict if asks_for_failed(pattern.when) else only_where(verdict, view.table.status != FAILED)
 
 
-def open_among(verdicts: list[Verdict], among: Mask) -> Mask:
+def open_among(verdicts: list[Verdict], among: Bools) -> Bools:
     """Rows among some that at least one verdict leaves open."""
     rows = np.zeros(len(among), dtype=bool)
     for verdict in verdicts:
@@ -116,12 +115,7 @@ def open_among(verdicts: list[Verdict], among: Mask) -> Mask:
     return rows & among
 
 
-def within_bytes(table: RolloutTable, rows: Mask, most: int) -> Mask:
-    """As many of the first of some rows as have no more bytes than that."""
-    return np.asarray(rows & (np.cumsum(np.where(rows, table.rows.length, 0)) <= most))
-
-
-def resolve(conditions: list[Condition], before: list[Verdict], *, view: View, run: Run, among: Mask) -> list[Verdict]:
+def resolve(conditions: list[Condition], before: list[Verdict], *, view: View, run: Run, among: Bools) -> list[Verdict]:
     """Verdicts with the open rows among some decided from the file, each row read once."""
     wanting = [index for index, verdict in enumerate(before) if (verdict.ask & among).any()]
     names: set[str] = set().union(*(needed_fields(conditions[index]) for index in wanting))
@@ -136,7 +130,7 @@ def resolve(conditions: list[Condition], before: list[Verdict], *, view: View, r
     return after
 
 
-def first_of(seen: list[Verdict], *, among: Mask) -> Places:
+def first_of(seen: list[Verdict], *, among: Bools) -> Ints:
     """Per row: position of the first pattern that holds; -1 where that one, or an earlier one, was not read."""
     primary = np.full(len(among), -1, dtype=np.int64)
     for position in range(len(seen) - 1, -1, -1):
@@ -145,42 +139,13 @@ def first_of(seen: list[Verdict], *, among: Mask) -> Places:
     return primary
 
 
-def told(view: View, stage: StageRule, verdict: Verdict) -> Mask | None:
+def told(view: View, stage: StageRule, verdict: Verdict) -> Bools | None:
     """Per row: whether it is at a stage; `None` when the rows have no field the stage is told by."""
     return verdict.yes if view.can_tell(stage.when) else None
 
 
-def funnel(pack: Pack, masks: list[Mask | None], table: RolloutTable, outcomes: Outcomes) -> list[PackStage]:
-    """The pack's stages between the two that every funnel has."""
-    passed = None if outcomes.is_continuous else outcomes.success == 1.0
-    rows = [*masks, passed]
-    names = [(stage.name, stage.definition) for stage in pack.stages]
-    names = [("started", "a row exists for the rollout, failed ones included"), *names]
-    names.append(("passed", "counts as a success"))
-    reached = carried_back([np.ones(len(table), dtype=bool), *rows])
-    stages: list[PackStage] = []
-    before = np.ones(len(table), dtype=bool)
-    for (name, definition), mask in zip(names, reached, strict=True):
-        stages.append(PackStage(stage_of(name, definition, mask, before=before, table=table), mask))
-        before = before if mask is None else mask
-    return stages
-
-
-def stage_of(name: str, definition: str, mask: Mask | None, *, before: Mask, table: RolloutTable) -> Stage:
-    if mask is None:
-        return Stage(name=name, rollouts=None, tasks=None, definition=definition)
-    lost = np.flatnonzero(before & ~mask)[:MAX_LISTED]
-    return Stage(
-        name=name,
-        rollouts=int(mask.sum()),
-        tasks=len(np.unique(table.task[mask])),
-        definition=definition,
-        lost=[table.citation(row) for row in lost.tolist()],
-    )
-
-
 def pattern_hits(
-    position: int, rule: PatternRule, verdict: Verdict, *, run: Run, outcomes: Outcomes, primary: Places
+    position: int, rule: PatternRule, verdict: Verdict, *, run: Run, outcomes: Outcomes, primary: Ints
 ) -> PatternHits:
     passing = outcomes.success == 1.0
     rows = np.flatnonzero(verdict.yes & ~passing)

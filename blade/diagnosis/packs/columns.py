@@ -11,11 +11,12 @@ import numpy.typing as npt
 
 from blade.diagnosis.packs.conditions import FieldIs
 from blade.diagnosis.packs.values import NUMERIC, OPEN, Path, Question, Questions, all_hold, pair_holds
-from blade.diagnosis.packs.verdict import Mask, Places, Verdict, decided, everywhere, nowhere, undecided
+from blade.diagnosis.packs.verdict import Verdict, decided, everywhere, nowhere, undecided
+from blade.metrics.values import Bools, Floats, Ints
 from blade.rollouts.columns import MAX_LIST, MAX_TEXT, Column
 from blade.rollouts.fields import MAX_DEPTH
 from blade.rollouts.formats.format import value_at
-from blade.rollouts.table import Floats, RolloutTable
+from blade.rollouts.table import RolloutTable
 
 
 class Sample:
@@ -88,7 +89,7 @@ def is_open(asked: Questions) -> bool:
     return all(question.word in OPEN for question in asked)
 
 
-def number_mask(column: Column, asked: Questions) -> Mask:
+def number_mask(column: Column, asked: Questions) -> Bools:
     """Rows of a column of numbers that pass; a missing number is null."""
     mask = np.ones(len(column.values), dtype=bool)
     for question in asked:
@@ -96,7 +97,7 @@ def number_mask(column: Column, asked: Questions) -> Mask:
     return mask
 
 
-def question_mask(question: Question, column: Column) -> Mask:
+def question_mask(question: Question, column: Column) -> Bools:
     known = column.known()
     if question.word == "is_null":
         return ~known
@@ -107,7 +108,7 @@ def question_mask(question: Question, column: Column) -> Mask:
     return compare(question, column.values, flag=column.kind == "flag") & known
 
 
-def compare(question: Question, values: Floats, *, flag: bool = False) -> Mask:
+def compare(question: Question, values: Floats, *, flag: bool = False) -> Bools:
     """A numeric question put to numbers; nan passes none but `not_equals`."""
     wanted = question.wanted
     with np.errstate(invalid="ignore"):
@@ -195,7 +196,7 @@ class Pairs(NamedTuple):
     """Distinct pairs of codes, where each stands, and how often."""
 
     codes: list[tuple[int, int]]
-    inverse: Places
+    inverse: Ints
     times: list[int]
 
 

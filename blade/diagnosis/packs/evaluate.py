@@ -4,7 +4,6 @@ The table's answer to every leaf is kept, so that a row read from the file is as
 """
 
 import numpy as np
-import numpy.typing as npt
 
 from blade.diagnosis.observations import marked
 from blade.diagnosis.packs.columns import Sample, field_verdict, knows_field, level_verdict, number_mask
@@ -25,7 +24,7 @@ from blade.diagnosis.packs.conditions import (
 from blade.diagnosis.packs.items import find_item
 from blade.diagnosis.packs.reading import WholeRow
 from blade.diagnosis.packs.values import all_hold, pair_holds
-from blade.diagnosis.packs.verdict import Verdict, both, decided, either, everywhere, negated, undecided
+from blade.diagnosis.packs.verdict import Verdict, both, decided, either, everywhere, negated, only_where, undecided
 from blade.rollouts.columns import Column
 from blade.rollouts.features import FACTS, KINDS
 from blade.rollouts.table import STATUSES, Floats, RolloutTable
@@ -39,6 +38,16 @@ PLACES = {
     "refused": "final_at",
 }
 """Facts that say where they were seen."""
+
+COUNTS = {
+    None: "output_items",
+    "message": "messages",
+    "reasoning": "reasoning",
+    "tool_call": "tool_calls",
+    "tool_result": "tool_results",
+    "environment": "environment_turns",
+}
+"""The fact that counts the items of a kind, or all of them."""
 
 FACT_NAMES = ("output_items", *(name for name in FACTS if not name.endswith("_at")))
 """Facts a pack may name."""
@@ -122,14 +131,8 @@ def fact_verdict(leaf: FactIs, table: RolloutTable) -> Verdict:
     if leaf.name == "final_kind":
         kinds = Column(kind="text", values=table.rows.fact("final_kind"), levels=list(KINDS))
         return decided(level_verdict(kinds, leaf.asked).yes, place)
-    numbers = Column(kind="number", values=fact(table, leaf.name).astype(np.float64))
+    numbers = Column(kind="number", values=table.rows.fact(leaf.name).astype(np.float64))
     return decided(number_mask(numbers, leaf.asked), place)
-
-
-def fact(table: RolloutTable, name: str) -> npt.NDArray[np.int32]:
-    if name == "output_items":
-        return table.rows.fact("items") - table.rows.fact("prompt_items")
-    return table.rows.fact(name)
 
 
 def mark_verdict(leaf: Marked, table: RolloutTable) -> Verdict:
@@ -143,11 +146,7 @@ def item_verdict(leaf: ItemIs, table: RolloutTable) -> Verdict:
     """Rows without a single item of the kind are decided; the texts of the others are in the file."""
     if leaf.prompt or not table.rows.facts.shape[1]:
         return undecided(len(table))
-    counts = {"message": "messages", "tool_call": "tool_calls", "tool_result": "tool_results"}
-    counts |= {"reasoning": "reasoning", "environment": "environment_turns"}
-    some = fact(table, counts[leaf.kind] if leaf.kind else "output_items") > 0
-    none = np.zeros(len(table), dtype=bool)
-    return Verdict(none, some, np.full(len(table), -1, dtype=np.int64))
+    return only_where(undecided(len(table)), table.rows.fact(COUNTS[leaf.kind]) > 0)
 
 
 def ask_row(leaf: Leaf, whole: WholeRow) -> int | None:

@@ -12,7 +12,7 @@ from blade.diagnosis.packs.pack import Breakdown, PatternRule
 from blade.diagnosis.packs.quotes import Quoted, quote_from_file, quote_from_table
 from blade.diagnosis.packs.reading import read_whole, trajectory_fields
 from blade.diagnosis.packs.values import all_hold
-from blade.diagnosis.packs.verdict import Places
+from blade.metrics.values import Ints
 from blade.rollouts.columns import level_text
 from blade.rollouts.table import RolloutTable, Run
 
@@ -20,7 +20,7 @@ MOST_QUOTED = 1000
 """Tasks per pattern whose evidence is quoted; further ones are cited only."""
 
 
-def find_evidence(rule: PatternRule, rows: Places, items: Places, *, run: Run) -> list[Evidence]:
+def find_evidence(rule: PatternRule, rows: Ints, items: Ints, *, run: Run) -> list[Evidence]:
     """A citation for the first row of each task, with its quote where the pattern says what to quote."""
     table = run.table
     _, first = np.unique(table.task[rows], return_index=True)
@@ -50,7 +50,7 @@ def find_quotes(rule: PatternRule, rows: list[int], run: Run) -> dict[int, Quote
     return found
 
 
-def count_by(by: Breakdown | None, rows: Places, table: RolloutTable) -> list[Count]:
+def count_by(by: Breakdown | None, rows: Ints, table: RolloutTable) -> list[Count]:
     """Rollouts per value, those whose value the table does not hold under `None`."""
     if by is None or not len(rows):
         return []

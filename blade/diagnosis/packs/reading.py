@@ -7,7 +7,7 @@ import msgspec
 import numpy as np
 
 from blade.diagnosis.packs.columns import Sample
-from blade.diagnosis.packs.verdict import Mask, Places
+from blade.metrics.values import Bools, Ints
 from blade.rollouts.formats import Format
 from blade.rollouts.table import Run
 from blade.rollouts.trajectory import read_items, read_record
@@ -63,13 +63,13 @@ def read_whole(run: Run, rows: Iterable[int], names: Iterable[str]) -> Iterator[
         yield row, WholeRow(record, run.format_of(row))
 
 
-def read_sample(run: Run, preferred: Mask) -> Sample:
+def read_sample(run: Run, preferred: Bools) -> Sample:
     """Some of the rows decoded whole, spread evenly over the run, most of them from the preferred ones."""
     chosen = [*spread(np.flatnonzero(preferred), SAMPLED), *spread(np.flatnonzero(~preferred), SAMPLED // 4)]
     return Sample([record for _, record in run.read(chosen, read_record)])
 
 
-def spread(rows: Places, most: int) -> list[int]:
+def spread(rows: Ints, most: int) -> list[int]:
     """At most so many of some rows, evenly spaced."""
     if len(rows) > most:
         rows = rows[np.linspace(0, len(rows) - 1, most).astype(np.int64)]

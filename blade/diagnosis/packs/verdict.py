@@ -9,22 +9,21 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-Mask = npt.NDArray[np.bool_]
-Places = npt.NDArray[np.int64]
+from blade.metrics.values import Bools, Ints
 
 
 class Verdict(NamedTuple):
     """What the table says about every row."""
 
-    yes: Mask
+    yes: Bools
     """The condition holds."""
-    ask: Mask
+    ask: Bools
     """Only the row's file can tell."""
-    place: Places
+    place: Ints
     """Item the condition was seen at; -1 where there is none."""
 
 
-def decided(yes: Mask, place: npt.NDArray[np.int32] | None = None) -> Verdict:
+def decided(yes: Bools, place: npt.NDArray[np.int32] | None = None) -> Verdict:
     """A verdict without open rows."""
     seen = nowhere(len(yes)) if place is None else np.where(yes, place, -1).astype(np.int64)
     return Verdict(yes, np.zeros(len(yes), dtype=bool), seen)
@@ -40,12 +39,12 @@ def everywhere(count: int, *, yes: bool) -> Verdict:
     return decided(np.full(count, yes))
 
 
-def only_where(verdict: Verdict, mask: Mask) -> Verdict:
+def only_where(verdict: Verdict, mask: Bools) -> Verdict:
     """The verdict, with a no for every other row."""
     return Verdict(verdict.yes & mask, verdict.ask & mask, np.where(mask, verdict.place, -1))
 
 
-def nowhere(count: int) -> Places:
+def nowhere(count: int) -> Ints:
     return np.full(count, -1, dtype=np.int64)
 
 
