@@ -22,16 +22,17 @@ from blade.diagnosis.published import check_published
 from blade.diagnosis.reading import reading_list
 from blade.diagnosis.signals import Sightings, describe_signals, find_signals
 from blade.diagnosis.slicing import cut
-from blade.diagnosis.taxonomy import classify, describe_pack, pack_grounds, pack_modes, without_covered
+from blade.diagnosis.taxonomy import classify, describe_pack, pack_grounds, pack_modes, pack_remedies, without_covered
 from blade.diagnosis.verdicts import read_all, scored_rows
 from blade.errors import UsageError
 from blade.metrics import Outcomes, Success, SuccessRule, infer_success, measure, parse_success_rule
 from blade.metrics.effort import compare_effort
 from blade.metrics.success import BINARY_RULE
+from blade.metrics.values import Floats, Ints
 from blade.rollouts.columns import Column
 from blade.rollouts.copies import is_copy
 from blade.rollouts.identity import require_field
-from blade.rollouts.table import FAILED, TRUNCATED, Floats, RolloutTable, Run
+from blade.rollouts.table import FAILED, TRUNCATED, RolloutTable, Run
 
 
 class AnalyzeOptions(msgspec.Struct, frozen=True, kw_only=True):
@@ -70,28 +71,29 @@ def diagnose(run: Run, options: AnalyzeOptions | None = None, *, others: Sequenc
     outcomes = make_outcomes(table, passed, sightings, options)
     measures = measure(outcomes)
     published = check_published(run)
-    copies = [other.name for other in others if other is not run and is_copy(run, other)]
+    copies = [other for other in others if other is not run and is_copy(run, other)]
+    names = [copy.name for copy in copies]
     answers = [] if outcomes.is_continuous else read_all(run, scored_rows(outcomes))
     findings = check_health(
         run,
         outcomes,
         sightings,
         published=published,
-        copies=copies,
+        copies=names,
         answers=answers,
-        others=rivals(run, others, options),
+        others=rivals(run, [other for other in others if other not in copies], options),
     )
     taxonomy = classify(run, outcomes, options.pack)
     family = pack_grounds(taxonomy)
     verdicts = decide_causes(measures.tasks, table, outcomes, sightings, findings, answers, family)
     causes = [as_cause(label) for label in quote_evidence(run, verdicts)]
     costs = quantities(table)
-    own_modes, remedies = pack_modes(taxonomy)
+    own_modes, remedies = pack_modes(family), pack_remedies(taxonomy)
     modes = {**own_modes, **without_covered(failure_modes(outcomes, sightings, findings), own_modes)}
     rows = ablate(outcomes, modes)
     result = taxonomy.result
     analysis = Analysis(
-        inputs=describe_inputs(run, published, copies),
+        inputs=describe_inputs(run, published, names),
         coverage=coverage_of(run, outcomes),
         success=success,
         headline=measures.headline,
@@ -105,7 +107,7 @@ def diagnose(run: Run, options: AnalyzeOptions | None = None, *, others: Sequenc
         slices=cut(table, outcomes, options.slices, usual=() if result is None else result.pack.slices),
         effort=compare_effort(outcomes, costs),
         pack=describe_pack(run, taxonomy),
-        funnel=build_funnel(table, outcomes) if result is None else [stage for stage, _ in result.stages],
+        funnel=build_funnel(table, outcomes) if result is None else [found.stage for found in result.stages],
         signals=describe_signals(sightings, table, outcomes),
         health=[with_effect(found, outcomes) for found in findings],
         contrast=contrast_run(run, outcomes, costs),
@@ -118,10 +120,10 @@ def diagnose(run: Run, options: AnalyzeOptions | None = None, *, others: Sequenc
 
 
 def rivals(run: Run, others: Sequence[Run], options: AnalyzeOptions) -> list[tuple[Run, Outcomes]]:
-    """Other runs on the same tasks, with what they made of them; a copy is no second opinion."""
+    """Other runs on the same tasks, with what they made of them."""
     found: list[tuple[Run, Outcomes]] = []
     for other in others:
-        if other is not run and set(other.table.tasks) & set(run.table.tasks) and not is_copy(run, other):
+        if other is not run and set(other.table.tasks) & set(run.table.tasks):
             with contextlib.suppress(UsageError):  # a run that lacks a named field has no opinion
                 _, passed = decide_success(other.table, options.success)
                 found.append((other, make_outcomes(other.table, passed, find_signals(other.table), options)))
@@ -174,7 +176,7 @@ def make_outcomes(table: RolloutTable, passed: Floats, sightings: Sightings, opt
     )
 
 
-def clusters(table: RolloutTable, field: str | None) -> np.ndarray[tuple[int], np.dtype[np.int64]] | None:
+def clusters(table: RolloutTable, field: str | None) -> Ints | None:
     """Per task: its cluster, by the first row that says; a task that does not say is a cluster of its own."""
     if field is None:
         return None
@@ -211,7 +213,7 @@ def quantities(table: RolloutTable) -> dict[str, Floats]:
         "seconds": table.seconds,
     }
     if (table.rows.fact("items") > 0).any():
-        found["output items"] = (table.rows.fact("items") - table.rows.fact("prompt_items")).astype(np.float64)
+        found["output items"] = table.rows.fact("output_items").astype(np.float64)
         found["tool calls"] = table.rows.fact("tool_calls").astype(np.float64)
     return {name: values for name, values in found.items() if not np.isnan(values).all() and np.nanmax(values) > 0}
 

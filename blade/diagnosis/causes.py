@@ -38,7 +38,6 @@ NOT_DECISIVE = frozenset(
 """Observations too far from the verdict to decide a cause: they are on passing rollouts as well."""
 CERTAIN = frozenset({"failed_rollout", "provider_error", "verifier_exception", "right_answer_failed", "verdict_flips"})
 """Grounds that say in so many words whose fault it was; a time-out may be a slow agent's."""
-KIND_CAUSES = {"infrastructure": "IR", "verifier": "TI", "behaviour": "BI"}
 REST = "rest"
 
 
@@ -86,10 +85,8 @@ def decide_causes(
 
 
 def all_grounds(sightings: Sightings, findings: list[Found]) -> list[Ground]:
-    """Signals and findings in the order of the causes; a finding that repeats a signal is left out."""
-    signals = [
-        Ground(rule.code, KIND_CAUSES[rule.kind], rule.title, as_places(*sightings.seen[rule.code])) for rule in RULES
-    ]
+    """Findings and signals that decide something; a finding that repeats a signal is left out."""
+    signals = [Ground(rule.code, rule.cause, rule.title, as_places(*sightings.seen[rule.code])) for rule in RULES]
     known = {ground.code for ground in signals}
     others = [
         Ground(found.finding.code, found.finding.cause, found.finding.message, as_places(found.rows, None))
@@ -101,7 +98,7 @@ def all_grounds(sightings: Sightings, findings: list[Found]) -> list[Ground]:
 
 def in_order(grounds: list[Ground]) -> list[Ground]:
     """Grounds by the order in which causes are tried."""
-    return sorted(grounds, key=lambda ground: list(CAUSES).index(ground.cause))
+    return sorted(grounds, key=lambda ground: order(ground.cause))
 
 
 def as_places(rows: Ints, items: Ints | None) -> dict[int, int]:
@@ -150,7 +147,7 @@ def decide(result: TaskResult, failing: list[int], grounds: list[Ground], said: 
         return verdict(result, "DA", "medium", "unscored", reason, rest_places(shares[REST]))
     if first == REST:
         return unexplained(result, shares[REST], grounds, said, second)
-    return explained(result, failing, shares[first], first, second, grounds, said)
+    return explained(result, failing, shares[first], first, second, grounds)
 
 
 def order(cause: str) -> int:
@@ -177,7 +174,6 @@ def explained(
     cause: str,
     second: str | None,
     grounds: list[Ground],
-    said: dict[int, str],
 ) -> Verdict:
     """A cause with grounds; named with a second one when that explains nearly as many failures."""
     mine = [ground for ground in grounds if ground.cause == cause and set(ground.places) & set(rows)]
@@ -185,16 +181,19 @@ def explained(
     whole = len(rows) == len(failing)
     certain = all(ground.code in CERTAIN for ground in mine)
     confidence: Confidence = "high" if whole and certain else "medium" if len(rows) >= 0.75 * len(failing) else "low"
-    label = cause if second is None else "+".join(sorted([cause, rest_cause(result, said, second)], key=order))
+    label = cause if second is None else mixed_label(cause, rest_cause(result) if second == REST else second)
     titles = ", ".join(dict.fromkeys(ground.title for ground in mine))
     reason = f"{len(rows)} of {len(failing)} failing rollouts: {titles}"
     places = [(row, ground.places[row]) for ground in mine for row in ground.places if row in rows]
     return verdict(result, label, confidence, widest.code, reason, places)
 
 
-def rest_cause(result: TaskResult, said: dict[int, str], cause: str) -> str:
-    if cause != REST:
-        return cause
+def mixed_label(first: str, second: str) -> str:
+    return "+".join(sorted([first, second], key=order))
+
+
+def rest_cause(result: TaskResult) -> str:
+    """The cause of failures that nothing explains."""
     return "UK" if result.c else "KG"
 
 
@@ -207,8 +206,8 @@ def unexplained(
     seen = ", ".join(dict.fromkeys(ground.title for ground in grounds))
     also = f"; a few show: {seen}" if seen else ""
     if second is not None:
-        label = "+".join(sorted([second, "UK" if result.c else "KG"], key=order))
-        return verdict(result, label, "low", "mixed", f"no single cause explains its failures{also}", rest_places(rows))
+        label, reason = mixed_label(second, rest_cause(result)), f"no single cause explains its failures{also}"
+        return verdict(result, label, "low", "mixed", reason, rest_places(rows))
     if result.c:
         clear = not grounds and result.n >= 3
         reason = f"passes {result.c} of {result.n}; nothing else separates its failures{also}"

@@ -23,8 +23,7 @@ NO_ROWS: Ints = np.empty(0, dtype=np.int64)
 
 def about_rows(table: RolloutTable, finding: Finding, rows: Ints, *, items: Ints | None = None) -> Found:
     """A finding about some rollouts, with their number and citations filled in."""
-    places = np.full(len(rows), -1) if items is None else items
-    cited = [table.citation(*place) for place in zip(rows.tolist(), places.tolist(), strict=True)][:MAX_LISTED]
+    cited = table.citations(rows[:MAX_LISTED], None if items is None else items[:MAX_LISTED])
     tasks = len(np.unique(table.task[rows]))
     return Found(msgspec.structs.replace(finding, rows=len(rows), tasks=tasks, citations=cited), rows)
 

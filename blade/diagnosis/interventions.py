@@ -54,7 +54,7 @@ REMEDIES: dict[str, Remedy] = {
 }
 
 
-MODE_CAUSES = {rule.code: {"infrastructure": "IR", "verifier": "TI", "behaviour": "BI"}[rule.kind] for rule in RULES}
+MODE_CAUSES = {rule.code: rule.cause for rule in RULES}
 WRONG_VERDICTS = frozenset({"right_answer_failed", "verdict_flips", "suspect_gold"})
 
 
@@ -96,7 +96,7 @@ def intervene(table: RolloutTable, outcomes: Outcomes, row: Headroom, rows: Ints
         tasks=row.tasks,
         rollouts=len(rows),
         unseen_tasks=row.unseen_tasks,
-        citations=[table.citation(r) for r in rows[:MOST_CITED].tolist()],
+        citations=table.citations(rows[:MOST_CITED]),
     )
 
 

@@ -8,12 +8,10 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from blade.metrics.values import Bools, Ints
 from blade.rollouts.columns import level_text
 from blade.rollouts.patterns import MARKS
 from blade.rollouts.table import RolloutTable
-
-Mask = npt.NDArray[np.bool_]
-Places = npt.NDArray[np.int64]
 
 LAST_ITEMS = 3
 """A tool's last answer, a thought about it and a closing message."""
@@ -22,11 +20,11 @@ LAST_ITEMS = 3
 class Seen(NamedTuple):
     """Rows a signal is in, and the item of each (-1 when there is none)."""
 
-    rows: Places
-    items: Places
+    rows: Ints
+    items: Ints
 
 
-def rows_of(mask: Mask, items: npt.NDArray[np.int32] | None = None) -> Seen:
+def rows_of(mask: Bools, items: npt.NDArray[np.int32] | None = None) -> Seen:
     rows = np.flatnonzero(mask)
     places = np.full(len(rows), -1, dtype=np.int64) if items is None else items[rows].astype(np.int64)
     return Seen(rows, places)
@@ -42,7 +40,7 @@ def any_of(*found: Seen) -> Seen:
     return Seen(rows[first], items[first])
 
 
-def is_true(table: RolloutTable, *fields: str) -> Mask:
+def is_true(table: RolloutTable, *fields: str) -> Bools:
     """Rows where any of the fields is true or a number other than 0."""
     mask = np.zeros(len(table), dtype=bool)
     for field in fields:
@@ -51,7 +49,7 @@ def is_true(table: RolloutTable, *fields: str) -> Mask:
     return mask
 
 
-def is_false(table: RolloutTable, *fields: str) -> Mask:
+def is_false(table: RolloutTable, *fields: str) -> Bools:
     """Rows where any of the fields is false."""
     mask = np.zeros(len(table), dtype=bool)
     for field in fields:
@@ -66,7 +64,7 @@ NOTHING = frozenset(
 """What verifiers write into an error field when there was no error."""
 
 
-def says(table: RolloutTable, *fields: str) -> Mask:
+def says(table: RolloutTable, *fields: str) -> Bools:
     """Rows where any of the fields holds something that means something."""
     mask = np.zeros(len(table), dtype=bool)
     for field in fields:
@@ -95,7 +93,7 @@ def marks_of(table: RolloutTable, *codes: str) -> Seen:
     return Seen(marks[wanted, 0].astype(np.int64), marks[wanted, 2].astype(np.int64))
 
 
-def lists(table: RolloutTable, field: str, word: str) -> Mask:
+def lists(table: RolloutTable, field: str, word: str) -> Bools:
     """Rows whose list in a field holds a word."""
     column = table.rows.columns.get(field)
     if column is None or column.kind != "list":

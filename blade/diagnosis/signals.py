@@ -9,11 +9,9 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from blade.diagnosis.analysis import Signal, SignalKind
 from blade.diagnosis.observations import (
-    Mask,
     Seen,
     any_of,
     is_false,
@@ -26,6 +24,8 @@ from blade.diagnosis.observations import (
     says,
 )
 from blade.metrics import Outcomes
+from blade.metrics.values import Bools, Floats
+from blade.rollouts.columns import MAX_TEXT
 from blade.rollouts.features import KINDS
 from blade.rollouts.outcome import equals
 from blade.rollouts.table import FAILED, TRUNCATED, RolloutTable
@@ -55,6 +55,9 @@ VERIFIER_ERRORS = (
 EXTRACTS = ("extracted_answer", "parsed_option", "extracted_judgement", "extracted_grade")
 """Fields that hold what was taken out of an answer; a run of several benchmarks has several."""
 
+KIND_CAUSES: dict[SignalKind, str] = {"infrastructure": "IR", "verifier": "TI", "behaviour": "BI"}
+"""Root cause that a signal of each kind is grounds for."""
+
 
 class Rule(NamedTuple):
     """One signal and how it is found."""
@@ -64,6 +67,11 @@ class Rule(NamedTuple):
     title: str
     source: str
     find: Callable[[RolloutTable], Seen]
+
+    @property
+    def cause(self) -> str:
+        """Root cause it is grounds for."""
+        return KIND_CAUSES[self.kind]
 
 
 def failed(table: RolloutTable) -> Seen:
@@ -110,7 +118,7 @@ def truncated(table: RolloutTable) -> Seen:
     return rows_of((table.status == TRUNCATED) | is_true(table, "truncated") | is_at_limit(table), last)
 
 
-def is_at_limit(table: RolloutTable) -> Mask:
+def is_at_limit(table: RolloutTable) -> Bools:
     """Rows that generated exactly as many tokens as they were allowed: cut off, whether or not the response says so."""
     return np.asarray(table.output_tokens == table.rows.numbers("responses_create_params.max_output_tokens"))
 
@@ -119,19 +127,11 @@ def context_overflow(table: RolloutTable) -> Seen:
     return any_of(rows_of(is_true(table, "context_length_exceeded_error")), marked(table, "context_overflow"))
 
 
-def has_trajectory(table: RolloutTable) -> Mask:
-    return np.asarray(table.rows.fact("items") > 0)
-
-
-def output_items(table: RolloutTable) -> npt.NDArray[np.int32]:
-    return table.rows.fact("items") - table.rows.fact("prompt_items")
-
-
 def empty_output(table: RolloutTable) -> Seen:
     """Nothing at all, or a last message without a word; a tool call is an output too."""
     ended = table.status != FAILED
     nothing = (table.rows.fact("answer_bytes") == 0) & (table.rows.fact("tool_calls") == 0)
-    silent = nothing & has_trajectory(table) & ended
+    silent = nothing & (table.rows.fact("items") > 0) & ended
     if ended.any() and silent[ended].mean() > NORMAL:
         silent[:] = False  # this run does not store what its rollouts said
     return rows_of(silent | is_true(table, "empty_response"), table.rows.fact("final_at"))
@@ -146,19 +146,15 @@ def unparsable_answer(table: RolloutTable) -> Seen:
     return rows_of(flags | no_extract(table), table.rows.fact("final_at"))
 
 
-def no_extract(table: RolloutTable) -> Mask:
+def no_extract(table: RolloutTable) -> Bools:
     """Rows that end with an answer from which, unlike in other rows of the run, nothing could be extracted."""
     fields = [table.rows.columns[field] for field in EXTRACTS if field in table.rows.columns]
     if not fields:
         return np.zeros(len(table), dtype=bool)
     mask = ~np.any([column.known() for column in fields], axis=0) & ~np.isnan(table.reward) & (table.status != FAILED)
     said = (table.rows.fact("answer_bytes") > 0) & (table.rows.fact("refused") == 0) & (table.status != TRUNCATED)
-    return np.asarray(mask & said & ~any_long(table))
-
-
-def any_long(table: RolloutTable) -> Mask:
     # A long answer is left in the file, so its absence from the table proves nothing.
-    return np.asarray(table.rows.fact("answer_bytes") > 200)
+    return np.asarray(mask & said & (table.rows.fact("answer_bytes") <= MAX_TEXT))
 
 
 def repeated_call(table: RolloutTable) -> Seen:
@@ -181,14 +177,14 @@ def tool_timeout(table: RolloutTable) -> Seen:
 
 def no_tool_call(table: RolloutTable) -> Seen:
     offered = is_true(table, "responses_create_params.tools")
-    silent = (table.rows.fact("tool_calls") == 0) & (output_items(table) > 0)
+    silent = (table.rows.fact("tool_calls") == 0) & (table.rows.fact("output_items") > 0)
     return rows_of(offered & silent, table.rows.fact("final_at"))
 
 
 def stopped_early(table: RolloutTable) -> Seen:
     """The last item is not an answer, although most rollouts of the run end with one; or the runner says so."""
     final = table.rows.fact("final_kind")
-    produced = (output_items(table) > 0) & (table.status != FAILED)
+    produced = (table.rows.fact("output_items") > 0) & (table.status != FAILED)
     answers = [MESSAGE] if (table.rows.fact("tool_results") > 0).any() else [MESSAGE, CALL]
     # Where tools never answer, the call is what the verifier looks at.
     unanswered = produced & ~np.isin(final, answers)
@@ -240,7 +236,7 @@ class Sightings(NamedTuple):
 
     seen: dict[str, Seen]
 
-    def infrastructure(self, table: RolloutTable, success: npt.NDArray[np.float64]) -> Mask:
+    def infrastructure(self, table: RolloutTable, success: Floats) -> Bools:
         """Rows that did not pass and whose failure is infrastructure's."""
         mask = np.zeros(len(table), dtype=bool)
         for code in INFRASTRUCTURE:
@@ -271,5 +267,5 @@ def describe(rule: Rule, seen: Seen, table: RolloutTable, outcomes: Outcomes) ->
         passed=passed,
         failed=len(seen.rows) - passed,
         tasks=len(np.unique(table.task[seen.rows])),
-        citations=[table.citation(*place) for place in zip(seen.rows.tolist(), seen.items.tolist(), strict=True)],
+        citations=table.citations(seen.rows, seen.items),
     )

@@ -68,7 +68,7 @@ def describe_pack(run: Run, taxonomy: Taxonomy) -> PackUse | None:
                 primary=int(hits.primary.sum()),
                 tasks=hits.tasks,
                 passed=hits.passed,
-                citations=cited(run, hits.rows, hits.items),
+                citations=run.table.citations(hits.rows[:MAX_LISTED], hits.items[:MAX_LISTED]),
                 examples=hits.evidence[:3],
                 by=hits.by[:12],
             )
@@ -81,13 +81,8 @@ def describe_pack(run: Run, taxonomy: Taxonomy) -> PackUse | None:
     )
 
 
-def cited(run: Run, rows: Ints, items: Ints) -> list[str]:
-    places = zip(rows[:MAX_LISTED].tolist(), items[:MAX_LISTED].tolist(), strict=True)
-    return [run.table.citation(*place) for place in places]
-
-
 def pack_grounds(taxonomy: Taxonomy) -> list[Ground]:
-    """Patterns that name a cause, each with the rollouts it belongs to."""
+    """Patterns that name a cause, each with the rollouts that belong to it."""
     if taxonomy.result is None:
         return []
     return [
@@ -102,19 +97,19 @@ def pack_grounds(taxonomy: Taxonomy) -> list[Ground]:
     ]
 
 
-def pack_modes(taxonomy: Taxonomy) -> tuple[dict[str, Ints], dict[str, Remedy]]:
-    """Patterns as failure modes, and what to do about each."""
-    if taxonomy.result is None:
-        return {}, {}
-    seen = [hits for hits in taxonomy.result.patterns if hits.rule.cause is not None and hits.primary.any()]
-    modes = {hits.rule.code: hits.rows[hits.primary] for hits in seen}
-    remedies = {
-        hits.rule.code: Remedy(
-            ACTIONS[hits.rule.intervention], f"so that no rollout {hits.rule.title}", str(hits.rule.cause)
-        )
-        for hits in seen
+def pack_modes(grounds: list[Ground]) -> dict[str, Ints]:
+    """Patterns that name a cause as failure modes."""
+    return {ground.code: np.asarray(list(ground.places), dtype=np.int64) for ground in grounds}
+
+
+def pack_remedies(taxonomy: Taxonomy) -> dict[str, Remedy]:
+    """What to do about each pattern that names a cause."""
+    rules = [] if taxonomy.result is None else [hits.rule for hits in taxonomy.result.patterns]
+    return {
+        rule.code: Remedy(ACTIONS[rule.intervention], f"so that no rollout {rule.title}", rule.cause)
+        for rule in rules
+        if rule.cause is not None
     }
-    return modes, remedies
 
 
 def without_covered(generic: dict[str, Ints], specific: dict[str, Ints]) -> dict[str, Ints]:
