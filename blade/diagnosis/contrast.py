@@ -14,7 +14,7 @@ from blade.diagnosis.traits import above_median, common_phrases, phrases_of, tra
 from blade.metrics import Outcomes
 from blade.metrics.stratified import associate, control_false_discoveries
 from blade.metrics.values import Bools, Floats, Ints
-from blade.rollouts import Rollout, Run
+from blade.rollouts import Rollout, Run, citation
 
 MOST_ROLLOUTS = 2000
 MOST_PAIRS = 12
@@ -36,7 +36,7 @@ def contrast_run(run: Run, outcomes: Outcomes, quantities: dict[str, Floats]) ->
         rollouts=len(rows),
         tested=len(flags),
         traits=traits,
-        pairs=task_pairs(run, outcomes, rows, rollouts),
+        pairs=task_pairs(outcomes, rows, rollouts),
     )
 
 
@@ -96,31 +96,30 @@ def example(run: Run, rows: Ints, task: Ints, failing: Bools, mask: Bools) -> li
     return []
 
 
-def task_pairs(run: Run, outcomes: Outcomes, rows: Ints, rollouts: dict[int, Rollout]) -> list[TaskContrast]:
+def task_pairs(outcomes: Outcomes, rows: Ints, rollouts: dict[int, Rollout]) -> list[TaskContrast]:
     out: list[TaskContrast] = []
     for number in np.unique(outcomes.task[rows]).tolist():
         mine = rows[outcomes.task[rows] == number]
         passing = mine[outcomes.success[mine] == 1.0].tolist()
         failing = mine[outcomes.success[mine] == 0.0].tolist()
-        out.append(closest_pair(run, passing[:MOST_PAIRS], failing[:MOST_PAIRS], rollouts))
+        out.append(closest_pair(passing[:MOST_PAIRS], failing[:MOST_PAIRS], rollouts))
     return out
 
 
-def closest_pair(run: Run, passing: list[int], failing: list[int], rollouts: dict[int, Rollout]) -> TaskContrast:
+def closest_pair(passing: list[int], failing: list[int], rollouts: dict[int, Rollout]) -> TaskContrast:
     """The pair with the longest common beginning, calls first."""
     found = {(p, f): diverge(rollouts[p].items, rollouts[f].items) for p in passing for f in failing}
     first, second = max(found, key=lambda pair: (found[pair].common_calls, found[pair].common))
-    return describe_pair(run, rollouts[first], rollouts[second], found[first, second])
+    return describe_pair(rollouts[first], rollouts[second], found[first, second])
 
 
-def describe_pair(run: Run, passing: Rollout, failing: Rollout, found: Divergence) -> TaskContrast:
+def describe_pair(passing: Rollout, failing: Rollout, found: Divergence) -> TaskContrast:
     fork = found.call or found.item
     left, right = (None, None) if fork is None else (fork.left, fork.right)
-    table = run.table
     return TaskContrast(
         task=passing.task,
-        passing=table.citation(run.row(f"{passing.task}:{passing.repeat}"), left),
-        failing=table.citation(run.row(f"{failing.task}:{failing.repeat}"), right),
+        passing=citation(passing.task, passing.repeat, left),
+        failing=citation(failing.task, failing.repeat, right),
         common=found.common,
         passing_does=what(passing, left),
         failing_does=what(failing, right),
