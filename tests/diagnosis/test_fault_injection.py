@@ -181,3 +181,21 @@ def test_a_failure_that_was_written_twice_did_not_fail_because_of_that(tmp_path:
     analysis = analyze_rows(tmp_path, rows)
     assert [finding.code for finding in analysis.health] == ["identical_duplicates"]
     assert [cause.label for cause in analysis.causes] == ["UK"]
+
+
+def test_a_failure_is_cited_at_its_first_call_that_the_task_does_not_expect(tmp_path: Path) -> None:
+    expected = [{"name": "get_order", "kwargs": {"id": 1}}, {"name": "refund", "kwargs": {"id": 1, "part": "a"}}]
+    output = [call("get_user", '{"name": "x"}'), result("7"), call("refund", '{"part": "b", "id": 1}'), message("done")]
+    rows = [rollout(0, n, 0.0, output=output, info={"task": {"actions": expected}}) for n in range(2)]
+    [cause] = analyze_rows(tmp_path, rows, pack="none").causes
+    assert [(evidence.citation, evidence.quote) for evidence in cause.evidence] == [
+        ("0:0#3", '{"part": "b", "id": 1}'),
+        ("0:1#3", '{"part": "b", "id": 1}'),
+    ]
+
+
+def test_a_failure_that_made_only_expected_calls_is_cited_at_its_last_words(tmp_path: Path) -> None:
+    expected = [{"name": "refund", "arguments": {"id": 1, "part": "a"}}]
+    output = [call("refund", '{"part": "a", "id": 1}'), result("ok"), message("all done")]
+    [cause] = analyze_rows(tmp_path, [rollout(0, 0, 0.0, output=output, expected_actions=expected)]).causes
+    assert [(evidence.citation, evidence.quote) for evidence in cause.evidence] == [("0:0#3", "all done")]
