@@ -12,7 +12,7 @@ from blade.errors import UsageError
 from blade.metrics import Outcomes
 from blade.metrics.slices import slice_outcomes
 from blade.rollouts.columns import Column, level_text
-from blade.rollouts.identity import HALF, require_field
+from blade.rollouts.identity import HALF, MADE, require_field
 from blade.rollouts.table import RolloutTable
 
 Codes = npt.NDArray[np.int32] | npt.NDArray[np.int64]
@@ -27,7 +27,7 @@ WELL_KNOWN = (
 FOREIGN = ("response.", "responses_create_params.", "agent_ref.", "_ng_", "skills_ref.", "instance_config.", "config.")
 VERDICT_ENDINGS = ("reward", "score", "correct", "passed", "success", "error", "verdict", "match", "accuracy", "errors")
 VERDICT_BEGINNINGS = ("is_", "extracted_", "parsed_", "judge_", "reward_", "score_")
-NOT_TASKS = frozenset({"reward", "first_tool", "input_hash", "model", "agent", "seed", "repeat", "trial"})
+NOT_TASKS = MADE | {"reward", "model", "agent", "seed", "repeat", "trial"}
 
 
 def cut(

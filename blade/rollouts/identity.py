@@ -27,6 +27,8 @@ PER_ROLLOUT = frozenset({"id", "uuid"})
 PER_BENCHMARK = frozenset({"task", "task_name"})
 """Names that may say which benchmark it is: not believed if there is one for many prompts."""
 
+MADE = frozenset({FIRST_TOOL, INPUT_HASH})
+"""Columns no row has a field for."""
 LONGEST_REPEAT = 16
 """A number with more digits is a name: it would not fit beside a task in a citation anyone reads."""
 
@@ -108,9 +110,14 @@ def require_field(rows: Rows, path: str) -> None:
     """A field the user named must exist in at least one row."""
     if path in rows.columns:
         return
-    fields = [name for name in rows.columns if name not in (INPUT_HASH, FIRST_TOOL)]
+    fields = own_fields(rows)
     close = difflib.get_close_matches(path, fields, n=3) or fields[:8]
     raise UsageError(f"no row has a field {path!r}; fields there are: {', '.join(close)}.")
+
+
+def own_fields(rows: Rows) -> list[str]:
+    """Fields that rows have themselves."""
+    return [name for name in rows.columns if name not in MADE]
 
 
 def share_known(rows: Rows, path: str) -> float:

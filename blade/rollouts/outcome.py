@@ -13,9 +13,8 @@ import numpy.typing as npt
 from blade.errors import UsageError
 from blade.rollouts.columns import Column, from_values
 from blade.rollouts.formats import Format
-from blade.rollouts.identity import HALF, require_field
+from blade.rollouts.identity import HALF, own_fields, require_field
 from blade.rollouts.rows import Rows
-from blade.rollouts.scan import FIRST_TOOL, INPUT_HASH
 from blade.rollouts.table import COMPLETED, FAILED, TRUNCATED, Floats
 
 MODEL_FIELDS = ("response.model", "model", "model_name", "model_id")
@@ -33,8 +32,6 @@ OUTPUT_TOKENS = (
     "usage.completion_tokens",
 )
 SECONDS_FIELDS = ("agent_run_time", "total_run_time", "result.duration", "duration_s", "duration", "seconds", "latency")
-MADE = frozenset({FIRST_TOOL, INPUT_HASH})
-"""Columns no row has a field for."""
 FAILURE_FIELDS = ("_ng_failure_class", "response.id")
 """`response.id` holds only the endings by which older runners marked rows that failed."""
 
@@ -46,7 +43,7 @@ def choose_reward(rows: Rows, form: Format, wanted: str | None, *, required: boo
         return wanted
     found = [path for path in form.reward_fields if path in rows.columns]
     if not found and form.name == "records" and required:
-        fields = ", ".join([path for path in rows.columns if path not in MADE][:8])
+        fields = ", ".join(own_fields(rows)[:8])
         raise UsageError(f"no score found in these records; name it with --reward-field (fields there are: {fields}).")
     return max(found, key=lambda path: scored_share(rows, path), default=None)
 

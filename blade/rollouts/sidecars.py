@@ -15,13 +15,7 @@ from blade.rollouts.conform import BadRow, decode_any
 from blade.rollouts.formats import gym
 from blade.rollouts.lines import BOM, CHUNK
 from blade.rollouts.reader import FileScan, Reading, scan_file
-from blade.rollouts.sources import COMPRESSED, damage_errors, open_stream, stem
-
-INPUTS = "_materialized_inputs.jsonl"
-FAILURES = "_failures.jsonl"
-AGGREGATE = "_aggregate_metrics.json"
-PROFILE = "_reward_profiling.jsonl"
-AGENT = "_agent_metrics.json"
+from blade.rollouts.sources import COMPRESSED, SIDECARS, damage_errors, open_stream, stem
 
 
 class Sidecars(msgspec.Struct, frozen=True, kw_only=True):
@@ -42,7 +36,7 @@ class Sidecars(msgspec.Struct, frozen=True, kw_only=True):
 
     def found(self) -> Iterator[tuple[str, Path]]:
         """What is there, by kind."""
-        for kind in ("inputs", "failures", "aggregate", "profile", "agent"):
+        for kind in SIDECARS:
             value = getattr(self, kind)
             if value is not None:
                 yield kind, value.path if isinstance(value, FileScan) else value
@@ -52,29 +46,29 @@ def find_sidecars(path: Path, *, features: bool = True, use_cache: bool = True) 
     """The sidecars beside a rollout file; none of them can stop it from being read."""
     notes: list[str] = []
 
-    def scanned(ending: str, *, features: bool) -> FileScan | None:
-        place = beside(path, ending)
+    def scanned(kind: str, *, features: bool) -> FileScan | None:
+        place = beside(path, kind)
         reading = Reading(format=gym.FORMAT.name, features=features)
         return None if place is None else scan_or_none(place, reading, use_cache=use_cache, notes=notes)
 
     return Sidecars(
-        inputs=scanned(INPUTS, features=False),
-        failures=scanned(FAILURES, features=features),
-        aggregate=beside(path, AGGREGATE),
-        profile=beside(path, PROFILE),
-        agent=beside(path, AGENT),
+        inputs=scanned("inputs", features=False),
+        failures=scanned("failures", features=features),
+        aggregate=beside(path, "aggregate"),
+        profile=beside(path, "profile"),
+        agent=beside(path, "agent"),
         notes=notes,
     )
 
 
 def has_sidecars(path: Path) -> bool:
     """Whether anything that says what was expected or what failed stands beside a rollout file."""
-    return any(beside(path, ending) is not None for ending in (INPUTS, FAILURES))
+    return any(beside(path, kind) is not None for kind in ("inputs", "failures"))
 
 
-def beside(path: Path, ending: str) -> Path | None:
-    """The file with the rollout file's stem and this ending, plain or compressed."""
-    base = path.with_name(stem(path) + ending)
+def beside(path: Path, kind: str) -> Path | None:
+    """The sidecar of a kind that stands beside a rollout file, plain or compressed."""
+    base = path.with_name(stem(path) + SIDECARS[kind])
     places = [base, *(base.with_name(base.name + suffix) for suffix in COMPRESSED)]
     return next((place for place in places if place.is_file()), None)
 

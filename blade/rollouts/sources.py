@@ -18,14 +18,14 @@ COMPRESSED = (".gz", ".zst")
 GZIP_MAGIC = b"\x1f\x8b"
 ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 
-SIDECARS = (
-    "_materialized_inputs",
-    "_failures",
-    "_aggregate_metrics",
-    "_reward_profiling",
-    "_agent_metrics",
-)
-"""Endings of file names that stand beside a rollout file and are not rollouts themselves."""
+SIDECARS = {
+    "inputs": "_materialized_inputs.jsonl",
+    "failures": "_failures.jsonl",
+    "aggregate": "_aggregate_metrics.json",
+    "profile": "_reward_profiling.jsonl",
+    "agent": "_agent_metrics.json",
+}
+"""Files that stand beside a rollout file and hold no rollouts themselves: kind, and what follows the stem."""
 
 OURS = frozenset({"analysis.json", "comparison.json", "labels.jsonl", "runs.json"})
 """Files BLADE writes itself; a directory that holds them is not a directory of rollouts because of them."""
@@ -81,7 +81,7 @@ def stem(path: Path) -> str:
 
 def is_sidecar(path: Path) -> bool:
     """Whether the name says the file stands beside rollouts and is none."""
-    return stem(path).endswith(SIDECARS)
+    return stem(path).endswith(tuple(Path(ending).stem for ending in SIDECARS.values()))
 
 
 def looks_like_rollouts(path: Path) -> bool:
