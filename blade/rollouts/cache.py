@@ -1,8 +1,8 @@
 """Scans kept between runs, in the user's cache directory.
 
-An entry is found by a hash of the file's first bytes and of how it is read, so it follows a file that is moved and
-one that grows. It is believed only if size, modification time and samples from head, middle and tail agree; when the
-file has merely grown, the old rows are kept and only the rest is read. A damaged entry is as good as none.
+An entry is found by the file's path and by how it is read. It is believed only if size, times and samples from head to
+tail agree; when the file has merely grown, the old rows are kept and only the rest is read. A damaged entry is as good
+as none.
 """
 
 import contextlib
@@ -21,7 +21,7 @@ from blade.rollouts.scan import Scan
 
 CACHE_FORMAT = 2
 SAMPLE = 4096
-SAMPLES = 16
+SAMPLES = 64
 KEEP_ENTRIES = 200
 
 
@@ -30,8 +30,8 @@ class Identity(msgspec.Struct, frozen=True, kw_only=True):
 
     size: int
     """Bytes of the file as stored."""
-    mtime: int
-    """Modification time in nanoseconds."""
+    times: tuple[int, int]
+    """When content and inode were last changed, in nanoseconds: the first can be set back, the second cannot."""
     digest: str
     """Hash of samples spread from head to tail."""
 
@@ -61,14 +61,12 @@ def identify(path: Path, size: int | None = None) -> Identity:
         for index in range(SAMPLES):
             file.seek(max(0, (size - SAMPLE) * index // (SAMPLES - 1)))
             digest.update(file.read(min(SAMPLE, size)))
-    return Identity(size=size, mtime=stat.st_mtime_ns, digest=digest.hexdigest())
+    return Identity(size=size, times=(stat.st_mtime_ns, stat.st_ctime_ns), digest=digest.hexdigest())
 
 
 def entry_path(path: Path, reading: bytes) -> Path:
-    """Where the scan of a file that begins like this one, read this way, is kept."""
-    with path.open("rb") as file:
-        head = file.read(SAMPLE).split(b"\n", 1)[0]
-    key = hashlib.blake2b(reading + b"\0" + head, digest_size=16)
+    """Where the scan of this file, read this way, is kept."""
+    key = hashlib.blake2b(reading + b"\0" + os.fsencode(path.resolve()), digest_size=16)
     key.update(f"{CACHE_FORMAT} {__version__}".encode())
     return cache_dir() / "scans" / f"{key.hexdigest()}.blade"
 

@@ -128,7 +128,7 @@ def leaf(value: Any, kind: Leaf, *, path: str) -> Any:
         return [v for v in value if is_scalar(v)] if isinstance(value, list) else None
     if kind in (Leaf.NULL, Leaf.SKIP, Leaf.LONG):
         return None
-    if kind is Leaf.TEXT or is_scalar(value):
+    if kind in (Leaf.TEXT, Leaf.ANY, Leaf.PRESENT) or is_scalar(value):
         return value
     if path == "reward" or path.startswith("_ng_"):
         raise BadRow(f"{path} is {article(value)}, expected a number")

@@ -40,16 +40,17 @@ FACTS = (
 """Columns of facts. Positions are -1 when there is none; `final_kind` is an index into `KINDS`, -1 for no output."""
 
 TOOL_ERROR = re.compile(
-    rb"""["\s]*(?:
-        \{\s*\\*"(?:error|errors|exception|error_message)\\*"\s*:\s*+(?!null|false|0|\\*"\\*"|\[\s*\]|\{\s*\})
+    rb"""(?:["\s]|\\[nrt"])*+(?:
+        \{(?:\s|\\[nrt])*+\\*"(?:error|errors|exception|error_message)\\*"\s*:\s*+(?!null|false|0|\\*"\\*"|\[\s*\]|\{\s*\})
       | [^\w"{]{0,4}(?:error|exception|traceback|fatal)\b
       | <tool_use_error>
       | exit\s+code:?\s*[1-9]
     )""",
     re.IGNORECASE | re.VERBOSE,
 )
-"""How a tool's answer begins when the tool failed."""
+"""How a tool's answer begins when the tool failed, be it decoded or with its quotes and line breaks still escaped."""
 OPENING = 120
+PARTS = re.compile(rb"\s*[\[{]")
 
 REFUSAL = re.compile(
     r"""\b(?:
@@ -158,12 +159,17 @@ def repeats(batch: Batch, calls: Indices) -> tuple[Indices, Indices]:
 def tool_errors(batch: Batch, calls: Indices) -> tuple[Indices, Indices, Indices]:
     """How many tools failed, where the first did, and whether no call followed the last result, a failed one."""
     results = batch.of_kind(RESULT)
-    opens = [TOOL_ERROR.match(batch.payloads[index], 0, OPENING) is not None for index in results.tolist()]
-    failed = results[np.array(opens, dtype=np.bool_)]
+    failed = results[np.array([is_failure(batch.payloads[index]) for index in results.tolist()], dtype=np.bool_)]
     count = np.bincount(batch.row[failed], minlength=batch.rows)
     last_error = batch.last(failed, failed)
     ended = (count > 0) & (last_error == batch.last(results, results)) & (last_error > batch.last(calls, calls))
     return count, batch.first(failed, batch.position[failed]), ended.astype(np.int64)
+
+
+def is_failure(answer: msgspec.Raw) -> bool:
+    """Whether a tool's undecoded answer opens like an error; one stored in parts is decoded first."""
+    opening = text_of(answer)[:OPENING].encode("utf-8", "replace") if PARTS.match(answer) else answer
+    return TOOL_ERROR.match(opening, 0, OPENING) is not None
 
 
 def answers(batch: Batch) -> tuple[Indices, Indices]:

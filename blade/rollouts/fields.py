@@ -35,8 +35,10 @@ class Leaf(Enum):
     """Now one of these, now another."""
     LIST = "list"
     """A short list of scalars."""
+    ANY = "any"
+    """Of any shape: scalars are kept as they are, of lists and objects the first words."""
     TEXT = "text"
-    """Seen in several shapes: kept as a short text."""
+    """Of any shape: the first words are kept."""
     LONG = "long"
     """Texts too long for a table so far."""
     PRESENT = "present"
@@ -49,7 +51,7 @@ class Leaf(Enum):
 
 Tree = dict[str, "Tree | Leaf"]
 SCALARS = frozenset({Leaf.NUMBER, Leaf.FLAG, Leaf.WORD, Leaf.SCALAR})
-KEPT = SCALARS | {Leaf.LIST, Leaf.TEXT, Leaf.PRESENT, Leaf.ITEMS}
+KEPT = SCALARS | {Leaf.LIST, Leaf.ANY, Leaf.TEXT, Leaf.PRESENT, Leaf.ITEMS}
 
 
 class RawItem(msgspec.Struct, gc=False):
@@ -90,16 +92,13 @@ def learn(samples: Iterable[Any], tree: Tree | None = None) -> Tree:
 
 
 def grow(tree: Tree, record: dict[str, Any], *, depth: int) -> None:
-    """Adds to `tree` what one record shows."""
+    """Adds to `tree` what one record shows. What was an object stays one: a row where it is not is the odd one."""
     for key, value in record.items():
         seen = tree.get(key)
-        if isinstance(value, dict) and depth < MAX_DEPTH and (seen in (None, Leaf.NULL) or isinstance(seen, dict)):
-            child = seen if isinstance(seen, dict) else {}
+        if isinstance(value, dict) and depth < MAX_DEPTH and (isinstance(seen, dict) or seen in (None, Leaf.NULL)):
+            tree[key] = child = seen if isinstance(seen, dict) else {}
             grow(child, value, depth=depth + 1)
-            tree[key] = child
-        elif isinstance(seen, dict):
-            tree[key] = seen if value is None else Leaf.TEXT
-        else:
+        elif not isinstance(seen, dict):
             tree[key] = widened(seen, leaf_for(value))
 
 
@@ -123,13 +122,13 @@ def widened(seen: Leaf | None, new: Leaf) -> Leaf:
     if seen in (None, Leaf.NULL, new):
         return new
     assert seen is not None
-    if new is Leaf.NULL or seen in (Leaf.SKIP, Leaf.TEXT):
+    if new is Leaf.NULL:
         return seen
     if {seen, new} == {Leaf.WORD, Leaf.LONG}:
         return Leaf.WORD
     if {seen, new} <= SCALARS | {Leaf.LONG}:
         return Leaf.SCALAR
-    return Leaf.TEXT if {seen, new} <= SCALARS | {Leaf.LIST} else Leaf.SKIP
+    return Leaf.SKIP if {seen, new} == {Leaf.LONG, Leaf.SKIP} else Leaf.ANY
 
 
 def pruned(tree: Tree, budget: list[int]) -> Tree:

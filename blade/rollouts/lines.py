@@ -79,7 +79,7 @@ def read_chunks(stream: BinaryIO, *, offset: int = 0, end: int | None = None) ->
             used = len(rest)
         if not count:
             return
-        if used == len(buffer) or used > len(buffer) // 8 and len(buffer) < MAX_CHUNK:
+        if used == len(buffer) or (used > len(buffer) // 8 and len(buffer) < MAX_CHUNK):
             # A row larger than the buffer, or rows so long that their torn ends are often copied: a larger buffer,
             # which is a new one, since a view of the old one may still be held.
             buffer = buffer + bytearray(len(buffer))

@@ -52,6 +52,19 @@ def next_line(file: BinaryIO, offset: int, end: int) -> int:
     return end
 
 
+def last_line(path: Path, end: int) -> int:
+    """Where the line that byte `end` stands in begins; it may still be being written."""
+    with path.open("rb") as file:
+        while end > 0:
+            start = max(0, end - STRIDE)
+            file.seek(start)
+            found = file.read(end - start).rfind(b"\n")
+            if found >= 0:
+                return start + found + 1
+            end = start
+    return 0
+
+
 def scan_ranges(path: Path, plan: Plan, ranges: list[Range], *, jobs: int, progress: Progress) -> list[Scan]:
     """The scan of every range, in order."""
     if jobs > 1 and len(ranges) > 1:

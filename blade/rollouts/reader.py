@@ -26,7 +26,7 @@ from blade.rollouts.lines import (
     read_records,
     unwrapped,
 )
-from blade.rollouts.ranges import Progress, no_progress, scan_lines, scan_ranges, split_ranges
+from blade.rollouts.ranges import Progress, last_line, no_progress, scan_lines, scan_ranges, split_ranges
 from blade.rollouts.scan import (
     BadRecord,
     Plan,
@@ -84,7 +84,7 @@ def scan_file(
     """Everything the table needs of one file."""
     opening = open_file(path, reading)
     identity = cache.identify(path)
-    place = cache.entry_path(path, msgspec.json.encode([reading, opening.layout, opening.plan.hash_inputs]))
+    place = cache.entry_path(path, msgspec.json.encode([reading, opening.layout, opening.plan]))
     old = cache.load(place) if use_cache else None
     if old is not None and old.identity == identity:
         return FileScan(path=path, format=opening.plan.format, scan=old.scan)
@@ -94,7 +94,7 @@ def scan_file(
     else:
         scan = scan_stream(path, opening, progress=progress)
     if use_cache:
-        entry = cache.Entry(identity=identity, end=end_of_lines(path, scan, identity.size), scan=scan)
+        entry = cache.Entry(identity=identity, end=last_line(path, identity.size), scan=scan)
         cache.save(place, entry)
     return FileScan(path=path, format=opening.plan.format, scan=scan)
 
@@ -180,17 +180,6 @@ def scan_plain(path: Path, plan: Plan, kept: cache.Entry | None, *, end: int, jo
     known = [] if kept is None else [first_rows(kept.scan, before=kept.end)]
     ranges = split_ranges(path, start, end, jobs=jobs)
     return join_scans(known + scan_ranges(path, plan, ranges, jobs=jobs, progress=progress))
-
-
-def end_of_lines(path: Path, scan: Scan, size: int) -> int:
-    """Where the last finished line ends; what follows it may still be being written."""
-    with path.open("rb") as file:
-        file.seek(max(0, size - 1))
-        if file.read(1) == b"\n":
-            return size
-    starts = [int(scan.offset[-1])] if len(scan) else []
-    starts += [bad.offset for bad in scan.bad[-1:]]
-    return max(starts, default=0)
 
 
 def scan_stream(path: Path, opening: Opening, *, progress: Progress) -> Scan:

@@ -129,10 +129,12 @@ class Scanner:
 
     def _grow(self, records: Iterable[Record]) -> None:
         """Learns the fields of records that the layout refuses. A file that never settles is read leniently."""
-        self.surprises += 1
         surprising = (record for record in records if is_surprising(record, self.layout))
-        self.learned = learn(whole_rows(surprising), self.learned)
-        self.layout = Layout(self.plan.tree(self.learned), strict=self.surprises < MAX_SURPRISES)
+        learned = learn(whole_rows(surprising), copy.deepcopy(self.learned))
+        if learned != self.learned:
+            self.learned = learned
+            self.surprises += 1
+            self.layout = Layout(self.plan.tree(learned), strict=self.surprises < MAX_SURPRISES)
 
     def add_records(self, records: Iterator[Record]) -> None:
         """Reads records one at a time; a bad one is set aside."""
@@ -295,7 +297,17 @@ def plain_values(values: Sequence[Any], leaf: Leaf) -> Sequence[Any]:
         return [None if v is None else not is_blank(v) for v in values]
     if leaf is Leaf.TEXT:
         return [None if v is None or is_blank(v) else text_of(v)[:MAX_TEXT] for v in values]
+    if leaf is Leaf.ANY:
+        return [None if v is None or is_blank(v) else any_value(v) for v in values]
     return values
+
+
+def any_value(raw: msgspec.Raw) -> Any:
+    """A scalar, or the first words of a list or an object."""
+    text = bytes(raw)
+    if text[:1] in (b"[", b"{"):
+        return text.decode("utf-8", "replace")[:MAX_TEXT]
+    return msgspec.json.decode(text)
 
 
 def shortened(value: Any) -> Any:

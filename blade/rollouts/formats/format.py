@@ -43,7 +43,7 @@ class Format(msgspec.Struct, frozen=True, kw_only=True):
             (Leaf.SKIP, self.skip),
             (Leaf.SCALAR, self.scalars),
             (Leaf.TEXT, self.texts),
-            (Leaf.PRESENT, (self.tools or "",)),
+            (Leaf.PRESENT, () if self.tools is None else (self.tools,)),
         ):
             for path in paths:
                 retype(tree, path, leaf)

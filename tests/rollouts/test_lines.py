@@ -1,0 +1,122 @@
+import io
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from blade.rollouts import lines
+from blade.rollouts.lines import Chunk, layout_of, line_records, read_chunks, read_records, split_lines, unwrapped
+
+records = st.lists(
+    st.dictionaries(st.text(max_size=3), st.text() | st.integers() | st.lists(st.text(max_size=4)), max_size=4),
+    min_size=1,
+)
+
+
+def chunk(data: bytes) -> Chunk:
+    return Chunk(data, len(data), 0)
+
+
+@pytest.mark.parametrize(
+    ("head", "layout"),
+    [
+        pytest.param(b'{"a": 1}\n{"a": 2}\n', "lines", id="lines"),
+        pytest.param(b'{"a": 1}', "lines", id="one_line"),
+        pytest.param(b'\xef\xbb\xbf{"a": 1}\n', "lines", id="byte_order_mark"),
+        pytest.param(b'[{"a": 1}]', "array", id="array"),
+        pytest.param(b'[\n  {"a": 1}\n]', "array", id="pretty_array"),
+        pytest.param(b'{\n  "a": 1\n}\n{\n  "a": 2\n}', "objects", id="pretty_objects"),
+        pytest.param(b"{\n}\n", "objects", id="pretty_empty_object"),
+        pytest.param(b'[1]\n{"a": 1}\n', "lines", id="odd_first_line"),
+        pytest.param(b'{"a": 1\n{"a": 2}\n', "lines", id="torn_first_line"),
+        pytest.param(b'{"a": "long line that is not over yet', "lines", id="first_line_longer_than_the_head"),
+        pytest.param(b"<PLACEHOLDER ROW>\n", "lines", id="no_json"),
+    ],
+)
+def test_the_first_bytes_tell_how_records_are_laid_out(head: bytes, layout: str) -> None:
+    assert layout_of(head) == layout
+
+
+@given(texts=st.lists(st.sampled_from([b"", b" ", b"{}", b'{"a": "bc"}', b"\r", b"x" * 300])), size=st.integers(1, 40))
+def test_chunks_are_the_stream_cut_at_line_breaks(texts: list[bytes], size: int) -> None:
+    data = b"\n".join(texts)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(lines, "CHUNK", size)
+        found = [(bytes(part.view), part.offset) for part in read_chunks(io.BytesIO(data))]
+    assert b"".join(part for part, _ in found) == data
+    assert all(part.endswith(b"\n") for part, _ in found[:-1])
+    assert all(data[offset : offset + len(part)] == part for part, offset in found)
+
+
+@given(data=st.binary(max_size=60).map(lambda data: data.replace(b"a", b"\n")) | st.text("{}\n \r").map(str.encode))
+def test_lines_are_numbered_and_placed_as_python_would(data: bytes) -> None:
+    expected = [(number, line) for number, line in enumerate(data.split(b"\n")) if line.strip()]
+    found = split_lines(chunk(data))
+    starts, lengths = found.starts.tolist(), found.lengths.tolist()
+    assert [data[start : start + length] for start, length in zip(starts, lengths, strict=True)] == [
+        line for _, line in expected
+    ]
+    assert (found.numbers.tolist(), found.breaks) == ([number for number, _ in expected], data.count(b"\n"))
+
+
+@pytest.mark.parametrize("length", [1, 3000])
+def test_short_and_long_lines_are_found_alike(length: int) -> None:
+    data = (b"x" * length + b"\n") * 50
+    assert split_lines(chunk(data)).starts.tolist() == [number * (length + 1) for number in range(50)]
+
+
+def test_line_records_carry_their_place_in_the_file() -> None:
+    found = list(line_records(Chunk(b"a\n\nb\n", 5, 100), line=7))
+    assert found == [(b"a", 100, 7), (b"b", 103, 9)]
+
+
+@given(rows=records, indent=st.sampled_from([None, 0, 3]), size=st.integers(1, 50))
+def test_an_array_in_any_dress_gives_its_records_and_their_places(
+    rows: list[Any], indent: int | None, size: int
+) -> None:
+    data = json.dumps(rows, indent=indent).encode()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(lines, "CHUNK", size)
+        found = list(read_records(io.BytesIO(data), "array"))
+    assert [json.loads(record.data) for record in found] == rows
+    for record in found:
+        assert data[record.offset : record.offset + len(record.data)] == record.data
+        assert record.line == 1 + data.count(b"\n", 0, record.offset)
+
+
+@given(rows=records, indent=st.sampled_from([None, 2]), between=st.sampled_from(["", "\n", " \n\n"]))
+def test_objects_one_after_the_other_need_no_separator(rows: list[Any], indent: int | None, between: str) -> None:
+    data = between.join(json.dumps(row, indent=indent) for row in rows).encode()
+    assert [json.loads(record.data) for record in read_records(io.BytesIO(data), "objects")] == rows
+
+
+@pytest.mark.parametrize(
+    ("data", "expected"),
+    [
+        pytest.param(
+            b'[{"a": 1}, 3, "x", {"b": 2}]', [b'{"a": 1}', b"3", b'"x"', b'{"b": 2}'], id="scalars_among_them"
+        ),
+        pytest.param(b'[{"a": 1}, {"b": ', [b'{"a": 1}', b'{"b":'], id="torn"),
+        pytest.param(b'[{"a": "]}["}]', [b'{"a": "]}["}'], id="brackets_in_texts"),
+        pytest.param(b'[{"a": "\\""}]', [b'{"a": "\\""}'], id="escaped_quote"),
+        pytest.param(b'[[{"a": 1}]]', [b'[{"a": 1}]'], id="nested_list"),
+        pytest.param(b"[]", [], id="empty"),
+        pytest.param(b'[{"a": 1}', [b'{"a": 1}'], id="never_closed"),
+    ],
+)
+def test_records_are_cut_by_their_brackets(data: bytes, expected: list[bytes]) -> None:
+    assert [record.data.strip() for record in read_records(io.BytesIO(data), "array")] == expected
+
+
+def test_the_longest_list_of_a_wrapper_holds_the_records() -> None:
+    data = b'{"notes": [{"n": 1}],\n "results": [{"a": 1},\n {"a": 1}, {"a": 3}], "name": "x"}'
+    found = unwrapped(data)
+    assert [(record.data, record.line) for record in found] == [(b'{"a": 1}', 2), (b'{"a": 1}', 3), (b'{"a": 3}', 3)]
+    assert all(data[record.offset :].startswith(record.data) for record in found)
+
+
+@pytest.mark.parametrize("data", [b"{", b"[]", b"3", b'{"a": 1}', b'{"a": [1, 2]}', b'{"a": []}', b"\xff"])
+def test_what_wraps_no_records_gives_none(data: bytes) -> None:
+    assert unwrapped(data) == []
