@@ -8,6 +8,7 @@ from rich.text import Text
 
 from blade.cli.terminal import command, indented
 from blade.diagnosis.analysis import Analysis, Signal, SliceTable
+from blade.diagnosis.labels import is_by_rule
 from blade.metrics import Slice
 from blade.report.advice import DRAFTS, rests_on
 from blade.report.headline import gain_words, is_rate, value_words
@@ -163,7 +164,7 @@ def cause_lines(analysis: Analysis) -> list[RenderableType]:
     tally: dict[str, int] = {}
     for cause in analysis.causes:
         tally[cause.label] = tally.get(cause.label, 0) + 1
-    drafts = sum(cause.author.startswith("rule:") for cause in analysis.causes)
+    drafts = sum(is_by_rule(cause.author) for cause in analysis.causes)
     ordered = sorted(tally.items(), key=lambda pair: (-pair[1], pair[0]))
     said = "   ".join(f"{one_line(label, 20)} {count(tasks)}" for label, tasks in ordered)
     read = f"{drafts} of {plural(len(analysis.causes), 'task')} by rule, not yet read"

@@ -17,7 +17,7 @@ from blade.diagnosis.headroom import ablate
 from blade.diagnosis.health import check_health
 from blade.diagnosis.interventions import failure_modes, mode_interventions, rejudged
 from blade.diagnosis.inventory import describe_inputs
-from blade.diagnosis.labels import Label
+from blade.diagnosis.labels import Label, is_by_rule
 from blade.diagnosis.published import check_published
 from blade.diagnosis.reading import reading_list
 from blade.diagnosis.signals import Sightings, describe_signals, find_signals
@@ -248,7 +248,7 @@ def draft_labels(analysis: Analysis) -> list[Label]:
 def relabel(analysis: Analysis, labels: Mapping[str, Label]) -> Analysis:
     """The analysis with other labels in force; what somebody has read and decided leaves the reading list."""
     causes = [as_cause(labels[cause.task]) if cause.task in labels else cause for cause in analysis.causes]
-    decided = {cause.task for cause in causes if not cause.author.startswith("rule:")}
+    decided = {cause.task for cause in causes if not is_by_rule(cause.author)}
     waiting = [item for item in analysis.reading_list if item.task not in decided]
     worth = rejudged(analysis.interventions, analysis.tasks, causes)
     return msgspec.structs.replace(analysis, causes=causes, reading_list=waiting, interventions=worth)

@@ -57,6 +57,11 @@ class Label(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 DECODER = msgspec.json.Decoder(Label)
 
 
+def is_by_rule(author: str) -> bool:
+    """Whether nobody has read the rollouts: a rule wrote the label, not a person or a model."""
+    return author.startswith("rule:")
+
+
 def check_cause(cause: str) -> str:
     """The cause as it is; an unknown one is the user's mistake."""
     if not CAUSE_FORM.fullmatch(cause):

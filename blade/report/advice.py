@@ -5,10 +5,10 @@ Nothing is recommended on the strength of a draft: until somebody has read a tas
 
 import msgspec
 
-from blade.diagnosis.analysis import Analysis, Finding, Intervention
-from blade.diagnosis.labels import CAUSES
+from blade.diagnosis.analysis import Analysis, Finding, Intervention, ReadingItem
+from blade.diagnosis.labels import CAUSES, is_by_rule
 from blade.report.citations import codes, reading_commands
-from blade.report.dives import RULE, cause_words
+from blade.report.dives import cause_words
 from blade.report.headline import gain_interval_words, gain_words, is_rate
 from blade.report.listing import Listing, first
 from blade.report.numbers import percent, plural, signed_pp
@@ -83,17 +83,17 @@ class Advice(msgspec.Struct, frozen=True, kw_only=True):
 def advise(analysis: Analysis) -> Advice:
     """What to do next."""
     listing = first(analysis.reading_list, MOST_READING)
-    reading = [
-        ToRead(task=item.task, bucket=item.bucket, why=item.why, commands=reading_commands(item.read))
-        for item in listing.shown
-    ]
     return Advice(
         repairs=[*success_advice(analysis), *map(repair, analysis.health), *missing_tasks(analysis)],
         work=possible_work(analysis),
         causes=judged_causes(analysis),
-        drafts=sum(cause.author.startswith(RULE) for cause in analysis.causes),
-        reading=Listing(shown=reading, rest=listing.rest),
+        drafts=sum(is_by_rule(cause.author) for cause in analysis.causes),
+        reading=Listing(shown=[next_to_read(item) for item in listing.shown], rest=listing.rest),
     )
+
+
+def next_to_read(item: ReadingItem) -> ToRead:
+    return ToRead(task=item.task, bucket=item.bucket, why=item.why, commands=reading_commands(item.read))
 
 
 def repair(finding: Finding) -> Markdown:
@@ -157,14 +157,14 @@ def rests_on(found: Intervention, analysis: Analysis) -> str:
     if found.target not in CAUSES:
         return "what was seen"
     authors = [cause.author for cause in analysis.causes if found.target in cause.label]
-    return DRAFTS if any(author.startswith(RULE) for author in authors) else "judged labels"
+    return DRAFTS if any(map(is_by_rule, authors)) else "judged labels"
 
 
 def judged_causes(analysis: Analysis) -> list[JudgedCause]:
     """What readers found, by cause."""
     tasks: dict[str, list[str]] = {}
     for cause in analysis.causes:
-        if not cause.author.startswith(RULE):
+        if not is_by_rule(cause.author):
             tasks.setdefault(cause.label, []).append(cause.task)
     lost = lost_share(analysis)
     gains = {label: sum(lost.get(task, 0.0) for task in of_label) for label, of_label in tasks.items()}

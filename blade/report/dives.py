@@ -8,14 +8,13 @@ from collections.abc import Collection
 import msgspec
 
 from blade.diagnosis.analysis import MAX_LISTED, Analysis, Cause
-from blade.diagnosis.labels import CAUSES
+from blade.diagnosis.labels import CAUSES, is_by_rule
 from blade.diagnosis.pairs import TaskContrast
 from blade.metrics import TaskResult
 from blade.report.citations import reading_commands, rollout_of, task_of
 from blade.report.listing import Listing, first
 
 MOST_DIVES = 20
-RULE = "rule:"
 
 
 class SignalCount(msgspec.Struct, frozen=True, kw_only=True):
@@ -92,7 +91,7 @@ def dive(result: TaskResult, cause: Cause | None, analysis: Analysis, signals: l
 
 def is_draft(cause: Cause | None) -> bool:
     """Whether nobody but a rule has judged the task."""
-    return cause is None or cause.author.startswith(RULE)
+    return cause is None or is_by_rule(cause.author)
 
 
 def cause_words(label: str) -> str:

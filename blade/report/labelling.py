@@ -11,14 +11,13 @@ from pathlib import Path
 import msgspec
 
 from blade.diagnosis.analysis import Analysis
-from blade.diagnosis.labels import DECODER, Evidence, Label, check_cause
+from blade.diagnosis.labels import DECODER, Evidence, Label, check_cause, is_by_rule
 from blade.errors import InputError, UsageError
 from blade.report.citations import item_of
 from blade.rollouts import Item, Run
 from blade.rollouts.table import examples
 
 AUTHOR_FORM = re.compile(r"(rule|llm|human):\S.*")
-RULE = "rule:"
 
 
 def check_label(label: Label, analysis: Analysis, run: Run) -> Label:
@@ -78,6 +77,6 @@ def is_kept(line: bytes, where: str) -> bool:
     if not line.strip():
         return False
     try:
-        return not DECODER.decode(line).author.startswith(RULE)
+        return not is_by_rule(DECODER.decode(line).author)
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise InputError(f"{where}: is not a label: {error}. Mend or remove the line.") from error

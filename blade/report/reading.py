@@ -3,8 +3,8 @@
 import msgspec
 
 from blade.diagnosis.analysis import Analysis
-from blade.report.advice import ToRead
-from blade.report.citations import reading_commands
+from blade.diagnosis.labels import is_by_rule
+from blade.report.advice import ToRead, next_to_read
 from blade.report.report import templates
 
 
@@ -23,11 +23,8 @@ def build_reading_list(analysis: Analysis) -> ReadingList:
     """The reading list of an analysis."""
     return ReadingList(
         run=analysis.inputs.run,
-        tasks=[
-            ToRead(task=item.task, bucket=item.bucket, why=item.why, commands=reading_commands(item.read))
-            for item in analysis.reading_list
-        ],
-        judged=sum(not cause.author.startswith("rule:") for cause in analysis.causes),
+        tasks=[next_to_read(item) for item in analysis.reading_list],
+        judged=sum(not is_by_rule(cause.author) for cause in analysis.causes),
     )
 
 

@@ -4,6 +4,7 @@ Signals are said to be *seen in* rollouts, never to be their cause; a cause is a
 """
 
 from blade.diagnosis.analysis import Analysis, Coverage, headline_of
+from blade.diagnosis.labels import is_by_rule
 from blade.metrics import Buckets
 from blade.report.advice import DRAFTS, rests_on
 from blade.report.citations import reading_commands
@@ -118,7 +119,7 @@ def cause_sentence(analysis: Analysis) -> list[Markdown]:
     total = len(analysis.causes)
     if not total:
         return []
-    read = sum(not cause.author.startswith("rule:") for cause in analysis.causes)
+    read = sum(not is_by_rule(cause.author) for cause in analysis.causes)
     tasks = f"{plural(total, 'task')} {'is' if total == 1 else 'are'} not always passed"
     if not read:
         return [Markdown(f"{tasks}. Every cause below is a draft by rule: **nobody has read these trajectories yet**.")]
