@@ -11,14 +11,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from blade.errors import InputError
+from blade.rollouts.sources import WORKSPACE
 
 try:
     import fcntl
 except ImportError:  # pragma: no cover - Windows has no fcntl; there appends are safe by O_APPEND alone
     fcntl = None  # type: ignore[assignment]
-
-HIDDEN = ".blade"
-"""Folder inside a workspace for what is about this machine: where the rollouts are, and the lock."""
 
 
 def write_file(path: Path, content: bytes) -> None:
@@ -55,7 +53,7 @@ def append_line(path: Path, line: bytes) -> None:
 @contextlib.contextmanager
 def locked(folder: Path) -> Iterator[None]:
     """Holds the workspace's lock; waits for whoever has it."""
-    place = folder / HIDDEN / "lock"
+    place = folder / WORKSPACE / "lock"
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
         file = place.open("ab")

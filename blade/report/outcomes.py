@@ -4,6 +4,7 @@ import msgspec
 
 from blade.diagnosis.analysis import MAX_LISTED, Analysis, Stage
 from blade.metrics import Misplacement, TaskResult
+from blade.metrics.buckets import ORDER
 from blade.report.citations import cited, codes
 from blade.report.headline import is_rate
 from blade.report.listing import Listing, first
@@ -12,7 +13,6 @@ from blade.report.text import Markdown
 
 MOST_TASKS = 50
 MOST_LOST = 5
-BUCKETS = ("always", "sometimes", "never", "missing")
 
 
 class StageRow(msgspec.Struct, frozen=True, kw_only=True):
@@ -79,7 +79,7 @@ def bucket_section(analysis: Analysis) -> BucketSection:
 
 
 def bucket_rows(analysis: Analysis) -> list[BucketRow]:
-    keys: dict[str, list[str]] = {name: getattr(analysis.buckets, name) for name in BUCKETS}
+    keys: dict[str, list[str]] = {name: getattr(analysis.buckets, name) for name in ORDER}
     return [
         BucketRow(
             name=name,

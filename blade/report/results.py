@@ -3,7 +3,7 @@
 import msgspec
 
 from blade.diagnosis.analysis import Analysis, SliceTable
-from blade.metrics import BucketCounts, Effort, Metric, Slice, VarianceSplit, Variant
+from blade.metrics import Effort, Metric, Slice, VarianceSplit, Variant
 from blade.report.headline import interval_words, is_rate, value_words
 from blade.report.listing import Listing, first
 from blade.report.numbers import count, interval, number, percent, points, signed_pp, signed_pp_interval
@@ -67,8 +67,6 @@ class SliceRow(msgspec.Struct, frozen=True, kw_only=True):
     """Its headline."""
     interval: Markdown
     """The headline's interval."""
-    buckets: BucketCounts | None
-    """Its tasks by bucket."""
 
 
 class SliceRows(msgspec.Struct, frozen=True, kw_only=True):
@@ -97,8 +95,6 @@ class Results(msgspec.Struct, frozen=True, kw_only=True):
     """What rollouts cost."""
     slices: list[SliceRows]
     """The run in parts."""
-    has_success: bool
-    """Whether rollouts pass and fail."""
 
 
 def collect_results(analysis: Analysis) -> Results:
@@ -111,7 +107,6 @@ def collect_results(analysis: Analysis) -> Results:
         variance=variance_words(analysis.variance, rate=is_rate(analysis)),
         effort=analysis.effort,
         slices=[slice_rows(table, rate=is_rate(analysis)) for table in analysis.slices],
-        has_success=is_rate(analysis),
     )
 
 
@@ -162,7 +157,6 @@ def slice_rows(table: SliceTable, *, rate: bool) -> SliceRows:
             slice=part,
             value=value_words(part.headline, rate=rate),
             interval=interval_words(part.headline, rate=rate),
-            buckets=part.buckets,
         )
         for part in listing.shown
     ]

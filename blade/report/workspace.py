@@ -13,20 +13,20 @@ from blade.diagnosis.analysis import DECODER, SCHEMA_VERSION, Analysis
 from blade.diagnosis.analyze import AnalyzeOptions, draft_labels, relabel
 from blade.diagnosis.labels import Label, read_labels
 from blade.errors import InputError
-from blade.report.files import HIDDEN, append_line, locked, write_file
+from blade.report.files import append_line, locked, write_file
 from blade.report.labelling import check_label, merge_labels
 from blade.report.notes import diagnose_command
 from blade.report.reading import render_reading_list
 from blade.report.report import build_report, render_report
 from blade.report.text import plain
 from blade.rollouts import ReadOptions, Run, read_runs
-from blade.rollouts.sources import find_inputs
+from blade.rollouts.sources import WORKSPACE, find_inputs
 
 ANALYSIS = "analysis.json"
 REPORT = "report.md"
 LABELS = "labels.jsonl"
 READING_LIST = "reading_list.md"
-REQUEST = f"{HIDDEN}/request.json"
+REQUEST = f"{WORKSPACE}/request.json"
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):

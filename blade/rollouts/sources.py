@@ -30,7 +30,7 @@ SIDECARS = {
 OURS = frozenset({"analysis.json", "comparison.json", "labels.jsonl", "runs.json"})
 """Files BLADE writes itself; a directory that holds them is not a directory of rollouts because of them."""
 WORKSPACE = ".blade"
-"""The folder that marks a directory as one BLADE wrote."""
+"""Folder that marks a directory as one BLADE wrote; in it, what is about this machine: where the rollouts are."""
 
 
 def find_inputs(inputs: Iterable[str]) -> list[Path]:
