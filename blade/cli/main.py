@@ -15,10 +15,9 @@ from typer.core import TyperGroup
 from blade._version import __version__
 from blade.cli import compare, demo, diagnose, diff, label, report, show
 from blade.cli.options import epilog
-from blade.errors import BladeError
+from blade.errors import BladeError, InputError
 
 INTERRUPTED = 130
-UNREADABLE = 3
 
 
 class Front(TyperGroup):
@@ -42,12 +41,12 @@ class Front(TyperGroup):
             drop_output()
             raise typer.Exit(0) from None
         except MemoryError:
-            stop("not enough memory; try --jobs 1, or one file at a time.", UNREADABLE)
+            stop("not enough memory; try --jobs 1, or one file at a time.", InputError.exit_code)
         except OSError as error:
             if error.errno is None:  # not the system's: some libraries derive their own errors from OSError
                 raise
             drop_output()
-            stop(f"{error.filename or 'writing failed'}: {error.strerror or error}.", UNREADABLE)
+            stop(f"{error.filename or 'writing failed'}: {error.strerror or error}.", InputError.exit_code)
 
 
 def drop_output() -> None:

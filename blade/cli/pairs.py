@@ -5,8 +5,7 @@ from typing import NamedTuple
 import msgspec
 
 from blade.cli.excerpts import ShownItem, shown_item
-from blade.cli.trajectory import judged, rule_of
-from blade.diagnosis.analyze import decide_success
+from blade.cli.trajectory import judged_rollouts
 from blade.diagnosis.divergence import Change, Divergence, Fork, diverge, word_changes
 from blade.errors import UsageError
 from blade.report.workspace import Workspace
@@ -111,6 +110,5 @@ def compare(workspace: Workspace, left: str, right: str, *, context: int, max_ch
         raise UsageError(f"{left} and {right} are the same rollout; name two repeats of the task.")
     if tasks[0] != tasks[1] and not any_task:
         raise UsageError(f"{left} and {right} are rollouts of different tasks; compare them with --any-task.")
-    success = decide_success(run.table, rule_of(workspace))[1]
-    a, b = (judged(run.rollout_at(row), success[row]) for row in rows)
+    a, b = judged_rollouts(workspace, run, rows)
     return Pair(a, b, diverge(a.items, b.items), context, max_chars)

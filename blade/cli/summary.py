@@ -26,6 +26,7 @@ from blade.report.headline import interval_words, is_rate, value_words
 from blade.report.numbers import count, percent, plural, signed_pp
 from blade.report.text import one_line
 from blade.report.workspace import ANALYSIS, LABELS, READING_LIST, REPORT, Workspace
+from blade.rollouts.table import examples
 
 MOST_FINDINGS = 8
 BAR_WIDTH = 64
@@ -84,8 +85,7 @@ def whose(analysis: Analysis) -> str:
 
 def names(counts: list[Count], most: int = 3) -> str:
     """The values that are known, a few of them."""
-    known = [one_line(entry.value, 60) for entry in counts if entry.value]
-    return ", ".join(known[:most]) + (f" and {len(known) - most} more" if len(known) > most else "")
+    return examples([one_line(entry.value, 60) for entry in counts if entry.value], most)
 
 
 def headline_line(analysis: Analysis) -> Text:

@@ -4,25 +4,24 @@ Headings start at the margin and everything a rollout says is indented, so no te
 """
 
 import math
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
 from rich.console import Console
-from rich.padding import Padding
 from rich.text import Text
 
 from blade.cli.excerpts import ShownItem, bounded_fields, choose_items, excerpt, field_text, shown_item
-from blade.cli.terminal import foreign
+from blade.cli.terminal import foreign, indented
 from blade.diagnosis.analyze import decide_success
 from blade.report.labelling import locate
 from blade.report.numbers import plural, seconds, tokens
 from blade.report.text import one_line, plain
 from blade.report.workspace import Workspace
-from blade.rollouts import Item, Rollout, Source, Usage, citation
+from blade.rollouts import Item, Rollout, Run, Source, Usage, citation
 from blade.rollouts.features import split_thinking
 
-INDENT = 2
 MOST_FIELDS = 30
 FIELD_CHARS = 200
 IN_THE_HEAD = frozenset({"reward", "_ng_task_index", "_ng_rollout_index"})
@@ -99,19 +98,17 @@ def select_rollout(workspace: Workspace, key: str, *, items: str | None, max_cha
     """Reads a rollout and picks the items asked for; `max_chars` of `None` means everything."""
     run = workspace.run()
     row, near = locate(key, run)
-    rollout = judged(run.rollout_at(row), decide_success(run.table, rule_of(workspace))[1][row])
+    (rollout,) = judged_rollouts(workspace, run, [row])
     chosen = choose_items(rollout.items, items, near=near, full=max_chars is None)
     return Chosen(rollout=rollout, items=chosen, max_chars=max_chars, near=near)
 
 
-def rule_of(workspace: Workspace) -> str | None:
-    """The success rule the run was diagnosed with."""
-    return workspace.request.analyze.success if workspace.request else None
-
-
-def judged(rollout: Rollout, success: float) -> Rollout:
-    """The rollout with the verdict of the run's success rule; nan is no verdict."""
-    return rollout if math.isnan(success) else msgspec.structs.replace(rollout, success=bool(success))
+def judged_rollouts(workspace: Workspace, run: Run, rows: Sequence[int]) -> list[Rollout]:
+    """Rollouts in the order asked for, with the verdict of the rule the run was diagnosed with; nan is none."""
+    rule = workspace.request.analyze.success if workspace.request else None
+    success = decide_success(run.table, rule)[1]
+    found = [(run.rollout_at(row), success[row]) for row in rows]
+    return [r if math.isnan(verdict) else msgspec.structs.replace(r, success=bool(verdict)) for r, verdict in found]
 
 
 def print_rollout(console: Console, chosen: Chosen) -> None:
@@ -196,7 +193,7 @@ def print_item(console: Console, item: Item, *, max_chars: int | None, marked: b
     if answer.strip():
         print_text(console, answer, max_chars=max_chars, style="dim" if item.kind == "reasoning" else "")
     elif not thought:
-        console.print(Padding(Text("(empty)", "dim"), (0, 0, 0, INDENT)))
+        console.print(indented(Text("(empty)", "dim")))
 
 
 def heading(item: Item, *, marked: bool = False) -> Text:
@@ -212,10 +209,10 @@ def print_text(console: Console, text: str, *, max_chars: int | None, style: str
     """Somebody else's text: wrapped to a terminal, line by line as it is elsewhere, so that it can be quoted."""
     body = foreign_excerpt(text, max_chars, style)
     if console.is_terminal:
-        console.print(Padding(body, (0, 0, 0, INDENT)))
+        console.print(indented(body))
     else:
         # Not through rich, which would turn tabs into blanks.
-        console.file.write("".join(f"{' ' * INDENT}{line}\n" for line in body.plain.split("\n")))
+        console.file.write("".join(f"  {line}\n" for line in body.plain.split("\n")))
 
 
 def foreign_excerpt(text: str, most: int | None, style: str = "") -> Text:
