@@ -87,6 +87,8 @@ def _inline(line: str, *, in_table: bool) -> Markdown:
     pieces: list[str] = []
     end = 0
     for span in CODE_SPAN.finditer(line):
+        if span[2].isspace():
+            continue  # two backticks around nothing are two backticks
         pieces += _words(line[end : span.start()], in_table=in_table)
         pieces.append(_code(span[2].strip(), in_table=in_table))
         end = span.end()

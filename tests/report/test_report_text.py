@@ -93,6 +93,7 @@ def test_long_text_is_cut_where_it_is_shown() -> None:
 
 
 @given(TEXTS)
+@example("a ` ` b")
 def test_markdown_renders_back_to_the_text_itself(text: str) -> None:
     (inline,) = PARSER.parseInline(md(text))
     shown = "".join(child.content for child in inline.children or [])
