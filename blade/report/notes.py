@@ -108,3 +108,5 @@ def analysis_flags(options: AnalyzeOptions) -> Iterator[str]:
         yield f"--slice {shlex.quote(field)}"
     if options.cluster_field is not None:
         yield f"--cluster-field {shlex.quote(options.cluster_field)}"
+    if options.pack is not None:
+        yield f"--pack {shlex.quote(Path(options.pack).name)}"

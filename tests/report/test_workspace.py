@@ -77,6 +77,14 @@ def test_the_report_names_the_command_with_its_options(tmp_path: Path) -> None:
     assert f"Made with `{command}`." in (workspace.folder / "report.md").read_text()
 
 
+def test_the_pack_that_was_asked_for_is_in_the_command(tmp_path: Path) -> None:
+    workspace = diagnose(tmp_path, pack="none")
+
+    assert (
+        "Made with `blade diagnose math.jsonl --pack none --out DIR`." in (workspace.folder / "report.md").read_text()
+    )
+
+
 def test_a_folder_from_another_machine_can_be_rendered_but_not_read(tmp_path: Path) -> None:
     folder = diagnose(tmp_path).folder
     shutil.rmtree(folder / ".blade")
