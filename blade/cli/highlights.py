@@ -9,6 +9,7 @@ from rich.text import Text
 from blade.cli.terminal import command, indented
 from blade.diagnosis.analysis import Analysis, Signal, SliceTable
 from blade.diagnosis.labels import is_by_rule
+from blade.diagnosis.reading import reading_words
 from blade.metrics import Slice
 from blade.report.advice import DRAFTS, rests_on
 from blade.report.headline import gain_words, is_rate, value_words
@@ -175,8 +176,8 @@ def reading_lines(analysis: Analysis, folder: str) -> list[RenderableType]:
     """The commands that show the rollouts worth reading first."""
     lines: list[RenderableType] = []
     for item in analysis.reading_list[:MOST_TO_READ]:
-        verb = "diff" if len(item.read) == 2 else "show"
-        lines.append(code_line(command("blade", verb, folder, *item.read[: 2 if verb == "diff" else 1])))
+        cited = item.read if len(item.read) == 2 else item.read[:1]
+        lines.append(code_line(command(*reading_words(cited, folder))))
         lines.append(indented(Text(one_line(item.why, 200), "dim"), 4))
     if (hidden := len(analysis.reading_list) - MOST_TO_READ) > 0:
         lines.append(indented(Text(f"… and {plural(hidden, 'more task')} in {READING_LIST}", "dim")))

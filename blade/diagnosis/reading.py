@@ -1,6 +1,7 @@
 """What to read first: tasks whose cause nobody knows, those that weigh most first, with the rollouts that will tell."""
 
 import shlex
+from collections.abc import Sequence
 from itertools import islice
 
 import numpy as np
@@ -11,6 +12,8 @@ from blade.rollouts.table import RolloutTable
 
 MOST_ITEMS = 50
 CONFIDENCE = ("low", "medium", "high")
+FOLDER = "DIR"
+"""What a command calls the folder of its diagnosis where nobody knows its name."""
 
 
 def reading_list(
@@ -37,15 +40,20 @@ def read_item(
         return None
     pair = closest(passing.tolist(), failing.tolist(), table) if len(passing) else (int(failing[0]),)
     cited = [table.citation(row) for row in pair]
-    # A key that begins with a dash would be taken for an option.
-    words = ["--", *cited] if any(citation.startswith("-") for citation in cited) else cited
     return ReadingItem(
         task=result.task,
         bucket=result.bucket or "missing",
         why=f"{cause.label} by {cause.author}: {cause.reason}",
         read=cited,
-        command=f"blade {'diff' if len(cited) == 2 else 'show'} DIR {shlex.join(words)}",
+        command=shlex.join(reading_words(cited)),
     )
+
+
+def reading_words(citations: Sequence[str], folder: str = FOLDER) -> list[str]:
+    """The command that shows a rollout or compares two, word by word."""
+    # A key that begins with a dash would be taken for an option.
+    dashes = ["--"] if any(citation.startswith("-") for citation in citations) else []
+    return ["blade", "diff" if len(citations) == 2 else "show", folder, *dashes, *citations]
 
 
 def closest(passing: list[int], failing: list[int], table: RolloutTable) -> tuple[int, int]:

@@ -8,11 +8,10 @@ import shlex
 from collections.abc import Sequence
 from typing import Final
 
+from blade.diagnosis.reading import reading_words
 from blade.report.listing import Listing, first
 from blade.report.text import Markdown, code, code_cell
 
-FOLDER: Final = "DIR"
-"""What commands in a report call the folder the report is in."""
 ITEM: Final = re.compile(r"(?P<rollout>.+:[0-9]+)#(?P<item>[0-9]+)", re.DOTALL)
 
 
@@ -44,17 +43,7 @@ def cited(citations: Sequence[str], most: int, *, limit: int | None = None, in_t
     return codes(first(citations, most, limit=limit), in_table=in_table)
 
 
-def show_command(citation: str) -> str:
-    """The command that shows a rollout."""
-    return f"blade show {FOLDER} {shlex.quote(citation)}"
-
-
-def diff_command(left: str, right: str) -> str:
-    """The command that compares two rollouts."""
-    return f"blade diff {FOLDER} {shlex.quote(left)} {shlex.quote(right)}"
-
-
 def reading_commands(citations: Sequence[str]) -> list[str]:
     """The commands that show these rollouts; two of them are also compared."""
-    shown = [show_command(citation) for citation in citations]
-    return [*shown, diff_command(*citations)] if len(citations) == 2 else shown
+    readings = [*([citation] for citation in citations), *([citations] if len(citations) == 2 else [])]
+    return [shlex.join(reading_words(reading)) for reading in readings]

@@ -13,9 +13,9 @@ import msgspec
 from blade._version import __version__
 from blade.diagnosis.analysis import Analysis
 from blade.diagnosis.analyze import AnalyzeOptions
+from blade.diagnosis.reading import FOLDER
 from blade.metrics import definitions
 from blade.report import advice, contrasts, dives, inventory, modes, outcomes, results
-from blade.report.citations import FOLDER
 from blade.rollouts import ReadOptions
 from blade.rollouts.sources import is_sidecar
 

@@ -25,6 +25,10 @@ def test_a_task_key_cannot_leave_its_command() -> None:
     assert shlex.split(command) == ["blade", "show", "DIR", "route'; rm -rf ~ #:0"]
 
 
+def test_a_task_key_is_not_taken_for_an_option() -> None:
+    assert reading_commands(["-1:0", "-1:2"])[1:] == ["blade show DIR -- -1:2", "blade diff DIR -- -1:0 -1:2"]
+
+
 @pytest.mark.parametrize(
     ("citation", "parts"),
     [
