@@ -7,12 +7,10 @@ from pathlib import Path
 import msgspec
 
 from blade.cli.folders import RUNS, RunEntry, RunList, check_unmixed, folder_names
-from blade.comparison import CompareOptions
 from blade.diagnosis import Analysis, AnalyzeOptions, Diagnosed, diagnose
 from blade.diagnosis.analysis import headline_of
 from blade.errors import UsageError
 from blade.metrics import BucketCounts, parse_success_rule
-from blade.report.comparison_report import write_comparison
 from blade.report.files import write_file
 from blade.report.workspace import Request, Workspace, canonical_json, write_workspace
 from blade.rollouts import ReadOptions, read_runs
@@ -57,6 +55,10 @@ def diagnose_into(
 
 def compare_into(out: Path, diagnosed: list[Diagnosed], options: AnalyzeOptions) -> str:
     """Writes the comparison of the runs the user told apart, and returns what it says or why there is none."""
+    # With scipy.stats behind it, comparing takes longer to load than all the rest.
+    from blade.comparison import CompareOptions
+    from blade.report.comparison_report import write_comparison
+
     try:
         found = write_comparison(out, diagnosed, CompareOptions(slices=options.slices, pack=options.pack))
     except UsageError as error:
