@@ -4,13 +4,16 @@ A file is JSON Lines, one JSON array, or JSON objects written over several lines
 a decoder can take many at once; the other layouts are cut by their brackets and come one record at a time.
 """
 
+import io
 import re
 from collections.abc import Iterator
-from typing import BinaryIO, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import msgspec
 import numpy as np
 import numpy.typing as npt
+
+from blade.rollouts.sources import fill
 
 CHUNK = 1 << 21
 MAX_CHUNK = 1 << 23
@@ -62,22 +65,33 @@ def is_json(data: bytes) -> bool:
     return True
 
 
-def read_chunks(stream: BinaryIO, *, offset: int = 0, end: int | None = None) -> Iterator[Chunk]:
-    """Chunks of whole lines from the stream's current place up to byte `end`. A chunk's memory is reused."""
+def skip_mark(stream: io.BufferedReader) -> int:
+    """Goes past a byte order mark at the beginning of a stream; how many bytes that were."""
+    return len(stream.read(len(BOM))) if stream.peek(len(BOM)).startswith(BOM) else 0
+
+
+def read_chunks(stream: io.BufferedReader, *, offset: int = 0, end: int | None = None) -> Iterator[Chunk]:
+    """Chunks of whole lines from the stream's current place up to byte `end`. A chunk's memory is reused.
+
+    When the bytes cannot be read any further, the whole lines before that come first and then the error.
+    """
     buffer = bytearray(CHUNK)
     used = 0
     while True:
         room = len(buffer) - used if end is None else min(len(buffer) - used, end - offset - used)
-        count = stream.readinto(memoryview(buffer)[used : used + room]) if room > 0 else 0  # type: ignore[attr-defined]
+        count, damage = fill(stream, memoryview(buffer)[used : used + room])
         used += count
-        cut = buffer.rfind(b"\n", 0, used) + 1 if count else used
+        over = damage is None and (count < room or used < len(buffer))
+        cut = used if over else buffer.rfind(b"\n", 0, used) + 1
         if cut:
             yield Chunk(buffer, cut, offset)
             offset += cut
             rest = bytes(memoryview(buffer)[cut:used])
             buffer[: len(rest)] = rest
             used = len(rest)
-        if not count:
+        if damage is not None:
+            raise damage
+        if over:
             return
         if used == len(buffer) or (used > len(buffer) // 8 and len(buffer) < MAX_CHUNK):
             # A row larger than the buffer, or rows so long that their torn ends are often copied: a larger buffer,
@@ -136,12 +150,18 @@ def line_records(chunk: Chunk, *, line: int) -> Iterator[Record]:
 PLAIN_RUN = re.compile(rb'(?:[^"\[\]{}]++|"[^"\\]*+(?:\\.[^"\\]*+)*+")*+', re.DOTALL)
 
 
-def read_records(stream: BinaryIO, layout: LayoutName) -> Iterator[Record]:
+def read_records(stream: io.BufferedReader, layout: LayoutName) -> Iterator[Record]:
     """Records of an `array` or of `objects`, cut by their brackets. Scalars between them come as records too."""
     cutter = Cutter(base_depth=1 if layout == "array" else 0)
-    while piece := stream.read(CHUNK):
-        yield from cutter.feed(piece)
-    yield from cutter.close()
+    buffer = memoryview(bytearray(CHUNK))
+    damage = None
+    while damage is None:
+        count, damage = fill(stream, buffer)
+        yield from cutter.feed(bytes(buffer[:count]))
+        if damage is None and count < CHUNK:
+            yield from cutter.close()
+            return
+    raise damage
 
 
 class Cutter:

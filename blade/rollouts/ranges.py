@@ -4,6 +4,7 @@ Ranges are cut at line breaks, so that every line belongs to exactly one. Severa
 all of them busy to the end and let progress be shown.
 """
 
+import io
 import itertools
 import multiprocessing
 import sys
@@ -13,7 +14,7 @@ from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 from typing import BinaryIO
 
-from blade.rollouts.lines import BOM, read_chunks
+from blade.rollouts.lines import read_chunks, skip_mark
 from blade.rollouts.scan import BadRecord, Plan, Scan, Scanner, collector_paused
 from blade.rollouts.sources import damage_errors, open_stream
 
@@ -94,14 +95,13 @@ def scan_range(path: Path, plan: Plan, piece: Range, *, progress: Progress = no_
     start, end = piece
     scanner = Scanner(plan)
     with collector_paused(), open_stream(path) as stream:
-        if start == 0 and stream.read(len(BOM)) == BOM:
-            start = len(BOM)
         stream.seek(start)
+        start += skip_mark(stream) if start == 0 else 0
         scan_lines(stream, scanner, start=start, end=end, progress=progress)
     return scanner.finish()
 
 
-def scan_lines(stream: BinaryIO, scanner: Scanner, *, start: int, end: int | None, progress: Progress) -> None:
+def scan_lines(stream: io.BufferedReader, scanner: Scanner, *, start: int, end: int | None, progress: Progress) -> None:
     """Feeds a stream of lines to a scanner; where the bytes cannot be read further, that is recorded."""
     done, line = start, 1
     try:

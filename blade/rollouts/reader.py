@@ -16,6 +16,7 @@ from blade.rollouts import cache, formats
 from blade.rollouts.fields import learn
 from blade.rollouts.formats import Format
 from blade.rollouts.lines import (
+    BOM,
     CHUNK,
     Chunk,
     LayoutName,
@@ -24,6 +25,7 @@ from blade.rollouts.lines import (
     line_records,
     read_chunks,
     read_records,
+    skip_mark,
     unwrapped,
 )
 from blade.rollouts.ranges import Progress, last_line, no_progress, scan_lines, scan_ranges, split_ranges
@@ -37,7 +39,7 @@ from blade.rollouts.scan import (
     join_scans,
     whole_rows,
 )
-from blade.rollouts.sources import compression, damage_errors, open_stream
+from blade.rollouts.sources import compression, damage_errors, fill, open_stream
 
 SAMPLE_RECORDS = 64
 WRAPPER_LIMIT = 1 << 30  # a wrapped list is read whole, so it must fit in memory
@@ -101,7 +103,7 @@ def scan_file(
 
 def open_file(path: Path, reading: Reading) -> Opening:
     """Layout, format and fields, from the first records."""
-    head = read_head(path)
+    head = read_head(path).removeprefix(BOM)
     layout = layout_of(head)
     samples = list(whole_rows(itertools.islice(first_records(path, layout, head), SAMPLE_RECORDS)))
     if len(samples) == 1 and is_wrapper(samples[0]) and path.stat().st_size <= WRAPPER_LIMIT:
@@ -121,14 +123,15 @@ def open_file(path: Path, reading: Reading) -> Opening:
 
 
 def read_head(path: Path) -> bytes:
-    try:
-        with open_stream(path) as stream:
-            head = stream.read(CHUNK) or b""
-    except damage_errors() as error:
-        raise InputError(f"{path}: cannot be read: {error}.") from error
-    if not head.strip():
+    """The first bytes of a file; as many as can be read of a damaged one."""
+    head = bytearray(CHUNK)
+    with open_stream(path) as stream:
+        count, damage = fill(stream, memoryview(head))
+    if damage is not None and not count:
+        raise InputError(f"{path}: cannot be read: {damage}.") from damage
+    if not head[:count].strip():
         raise InputError(f"{path}: is empty; expected JSON records, one per line or in an array.")
-    return head
+    return bytes(head[:count])
 
 
 def first_records(path: Path, layout: LayoutName, head: bytes) -> Iterator[Record]:
@@ -138,8 +141,10 @@ def first_records(path: Path, layout: LayoutName, head: bytes) -> Iterator[Recor
         yield from line_records(Chunk(head, cut, 0), line=1)
         return
     with open_stream(path) as stream, contextlib.suppress(*damage_errors()):
+        skip_mark(stream)
         if layout == "lines":
-            yield from line_records(next(read_chunks(stream)), line=1)
+            for chunk in itertools.islice(read_chunks(stream), 1):
+                yield from line_records(chunk, line=1)
         else:
             yield from read_records(stream, layout)
 
@@ -187,7 +192,7 @@ def scan_stream(path: Path, opening: Opening, *, progress: Progress) -> Scan:
     scanner = Scanner(opening.plan)
     with collector_paused(), open_stream(path) as stream:
         if opening.layout == "lines":
-            scan_lines(stream, scanner, start=0, end=None, progress=progress)
+            scan_lines(stream, scanner, start=skip_mark(stream), end=None, progress=progress)
             return scanner.finish()
         try:
             records = (

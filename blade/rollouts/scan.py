@@ -8,7 +8,6 @@ import contextlib
 import copy
 import gc
 import hashlib
-import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -136,9 +135,18 @@ class Scanner:
             self.surprises += 1
             self.layout = Layout(self.plan.tree(learned), strict=self.surprises < MAX_SURPRISES)
 
-    def add_records(self, records: Iterator[Record]) -> None:
-        """Reads records one at a time; a bad one is set aside."""
-        while batch := list(next_batch(records)):
+    def add_records(self, records: Iterable[Record]) -> None:
+        """Reads records one at a time; a bad one is set aside. Those before an error of `records` itself are kept."""
+        batch: list[Record] = []
+        size = 0
+        try:
+            for record in records:
+                batch.append(record)
+                size += len(record.data)
+                if len(batch) == BATCH or size >= CHUNK:
+                    self._add_records(batch)
+                    batch, size = [], 0
+        finally:
             self._add_records(batch)
 
     def _add_records(self, records: list[Record]) -> None:
@@ -261,16 +269,6 @@ def is_surprising(record: Record, layout: Layout) -> bool:
     except UNDECODABLE:
         return False
     return False
-
-
-def next_batch(records: Iterator[Record]) -> Iterator[Record]:
-    """The next records, up to `BATCH` of them or about a chunk's worth of bytes."""
-    size = 0
-    for record in itertools.islice(records, BATCH):
-        yield record
-        size += len(record.data)
-        if size >= CHUNK:
-            return
 
 
 def whole_rows(records: Iterable[Record]) -> Iterator[Any]:

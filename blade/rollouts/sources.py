@@ -9,7 +9,7 @@ import gzip
 import io
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any
 
 from blade.errors import InputError
 
@@ -17,6 +17,7 @@ SUFFIXES = (".jsonl", ".ndjson", ".json")
 COMPRESSED = (".gz", ".zst")
 GZIP_MAGIC = b"\x1f\x8b"
 ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
+PIECE = 1 << 20
 
 SIDECARS = {
     "inputs": "_materialized_inputs.jsonl",
@@ -101,24 +102,38 @@ def compression(path: Path) -> str | None:
     return "zstd" if magic == ZSTD_MAGIC else None
 
 
-def open_stream(path: Path) -> BinaryIO:
-    """The decompressed bytes of a file, unbuffered when plain."""
+def open_stream(path: Path) -> io.BufferedReader:
+    """The decompressed bytes of a file."""
     try:
         kind = compression(path)
         if kind == "gzip":
-            return io.BufferedReader(gzip.open(path, "rb"))
-        if kind == "zstd":
-            return open_zstd(path)
-        return path.open("rb", buffering=0)
+            return io.BufferedReader(Unpacked(gzip.open(path, "rb")))
+        return io.BufferedReader(Unpacked(open_zstd(path))) if kind == "zstd" else path.open("rb")
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror or error}.") from error
 
 
-def open_zstd(path: Path) -> BinaryIO:
+def open_zstd(path: Path) -> Any:
     import zstandard
 
-    stream = zstandard.ZstdDecompressor().stream_reader(path.open("rb"), read_across_frames=True, closefd=True)
-    return io.BufferedReader(stream)
+    return zstandard.ZstdDecompressor().stream_reader(path.open("rb"), read_across_frames=True, closefd=True)
+
+
+class Unpacked(io.RawIOBase):
+    """A compressed stream that gives what one step of decompression gives, so that damage costs nothing before it."""
+
+    def __init__(self, source: Any) -> None:
+        self.source = source
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, view: Any) -> int:
+        return int(self.source.readinto1(view))
+
+    def close(self) -> None:
+        self.source.close()
+        super().close()
 
 
 def damage_errors() -> tuple[type[Exception], ...]:
@@ -130,16 +145,33 @@ def damage_errors() -> tuple[type[Exception], ...]:
     return (OSError, EOFError, zlib.error, zstandard.ZstdError)
 
 
-def skip(stream: BinaryIO, count: int) -> None:
+def fill(stream: io.BufferedReader, view: memoryview) -> tuple[int, Exception | None]:
+    """Reads until `view` is full; how many bytes came, and the damage that kept more from coming.
+
+    One raw read after the other, because a larger one that meets damage loses what stood before it.
+    """
+    done = 0
+    try:
+        while done < len(view) and (count := stream.readinto1(view[done:])):
+            done += count
+    except damage_errors() as error:
+        return done, error
+    return done, None
+
+
+def skip(stream: io.BufferedReader, count: int) -> None:
     for _ in take(stream, count):
         pass
 
 
-def take(stream: BinaryIO, count: int) -> Iterator[bytes]:
+def take(stream: io.BufferedReader, count: int) -> Iterator[bytes]:
     """The next `count` bytes in pieces; fewer when the stream ends."""
+    buffer = memoryview(bytearray(min(count, PIECE)))
     while count > 0:
-        piece = stream.read(min(count, 1 << 20))
-        if not piece:
+        done, damage = fill(stream, buffer[:count])
+        yield bytes(buffer[:done])
+        count -= done
+        if damage is not None and count > 0:
+            raise damage
+        if not done:
             return
-        count -= len(piece)
-        yield piece

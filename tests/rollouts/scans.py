@@ -47,9 +47,9 @@ def marks(scan: Scan) -> list[tuple[int, str, int]]:
     return [(row, MARKS[code], item) for row, code, item in scan.marks.tolist()]
 
 
-def items_of(file: FileScan) -> list[list[Item]]:
-    """The full items of every row, each read back by its offset."""
-    places = zip(file.scan.offset.tolist(), file.scan.length.tolist(), strict=True)
+def items_of(file: FileScan, *, last: int = 1000) -> list[list[Item]]:
+    """The full items of the last rows, each read back by its offset."""
+    places = list(zip(file.scan.offset.tolist(), file.scan.length.tolist(), strict=True))[-last:]
     return [read_items(read_record(bytes_at(file.path, *place)), file.format) for place in places]
 
 

@@ -15,6 +15,10 @@ records = st.lists(
 )
 
 
+def stream(data: bytes) -> io.BufferedReader:
+    return io.BufferedReader(io.BytesIO(data))
+
+
 def chunk(data: bytes) -> Chunk:
     return Chunk(data, len(data), 0)
 
@@ -44,7 +48,7 @@ def test_chunks_are_the_stream_cut_at_line_breaks(texts: list[bytes], size: int)
     data = b"\n".join(texts)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(lines, "CHUNK", size)
-        found = [(bytes(part.view), part.offset) for part in read_chunks(io.BytesIO(data))]
+        found = [(bytes(part.view), part.offset) for part in read_chunks(stream(data))]
     assert b"".join(part for part, _ in found) == data
     assert all(part.endswith(b"\n") for part, _ in found[:-1])
     assert all(data[offset : offset + len(part)] == part for part, offset in found)
@@ -79,7 +83,7 @@ def test_an_array_in_any_dress_gives_its_records_and_their_places(
     data = json.dumps(rows, indent=indent).encode()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(lines, "CHUNK", size)
-        found = list(read_records(io.BytesIO(data), "array"))
+        found = list(read_records(stream(data), "array"))
     assert [json.loads(record.data) for record in found] == rows
     for record in found:
         assert data[record.offset : record.offset + len(record.data)] == record.data
@@ -89,7 +93,7 @@ def test_an_array_in_any_dress_gives_its_records_and_their_places(
 @given(rows=records, indent=st.sampled_from([None, 2]), between=st.sampled_from(["", "\n", " \n\n"]))
 def test_objects_one_after_the_other_need_no_separator(rows: list[Any], indent: int | None, between: str) -> None:
     data = between.join(json.dumps(row, indent=indent) for row in rows).encode()
-    assert [json.loads(record.data) for record in read_records(io.BytesIO(data), "objects")] == rows
+    assert [json.loads(record.data) for record in read_records(stream(data), "objects")] == rows
 
 
 @pytest.mark.parametrize(
@@ -107,7 +111,7 @@ def test_objects_one_after_the_other_need_no_separator(rows: list[Any], indent: 
     ],
 )
 def test_records_are_cut_by_their_brackets(data: bytes, expected: list[bytes]) -> None:
-    assert [record.data.strip() for record in read_records(io.BytesIO(data), "array")] == expected
+    assert [record.data.strip() for record in read_records(stream(data), "array")] == expected
 
 
 def test_the_longest_list_of_a_wrapper_holds_the_records() -> None:
