@@ -1,13 +1,15 @@
 """A tiny run on disk and its diagnosis, for the tests of workspaces and labels."""
 
-import json
 from pathlib import Path
 from typing import Any
 
+import rollout_rows
+
+from blade.api import read
 from blade.diagnosis.analyze import AnalyzeOptions, analyze
 from blade.diagnosis.labels import Evidence, Label
 from blade.report.workspace import Request, Workspace, write_workspace
-from blade.rollouts import ReadOptions, Run, read_runs
+from blade.rollouts import Run
 
 
 def rollout(task: str, repeat: int, reward: float | None, answer: str) -> dict[str, Any]:
@@ -29,16 +31,12 @@ ROWS = [
 
 def write_rows(folder: Path, rows: list[dict[str, Any]] = ROWS, name: str = "math.jsonl") -> Path:
     """The rows as a file."""
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / name
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    return path
+    return rollout_rows.write_rows(folder / name, rows)
 
 
 def read_run(path: Path) -> Run:
     """The only run of a file."""
-    (run,) = read_runs([str(path)], ReadOptions())
-    return run
+    return read(path)
 
 
 def diagnose(folder: Path, rows: list[dict[str, Any]] = ROWS, **options: Any) -> Workspace:
