@@ -243,11 +243,11 @@ class PatternSeen(msgspec.Struct, frozen=True, kw_only=True):
     primary: int
     """Those of them that no earlier pattern claims."""
     tasks: int
-    """Tasks it was seen in."""
+    """Tasks with a rollout that belongs to it."""
     passed: int | None
     """Rollouts that passed and show it all the same; `None` when that was not looked at."""
     citations: list[str]
-    """Where it was seen; at most `MAX_LISTED`."""
+    """Where it was seen, rollouts that belong to it first; at most `MAX_LISTED`."""
     examples: list[Evidence] = []
     """A few of them, with what stands there."""
     by: list[Count] = []

@@ -22,7 +22,15 @@ from blade.diagnosis.published import check_published
 from blade.diagnosis.reading import reading_list
 from blade.diagnosis.signals import Sightings, describe_signals, find_signals
 from blade.diagnosis.slicing import cut
-from blade.diagnosis.taxonomy import classify, describe_pack, pack_grounds, pack_modes, pack_remedies, without_covered
+from blade.diagnosis.taxonomy import (
+    classify,
+    describe_pack,
+    pack_findings,
+    pack_grounds,
+    pack_modes,
+    pack_remedies,
+    without_covered,
+)
 from blade.diagnosis.verdicts import read_all, scored_rows
 from blade.errors import UsageError
 from blade.metrics import Outcomes, Success, SuccessRule, infer_success, measure, parse_success_rule
@@ -86,11 +94,13 @@ def diagnose(run: Run, options: AnalyzeOptions | None = None, *, others: Sequenc
     taxonomy = classify(run, outcomes, options.pack)
     family = pack_grounds(taxonomy)
     verdicts = decide_causes(measures.tasks, table, outcomes, sightings, findings, answers, family)
+    findings += pack_findings(run, taxonomy, findings)
     causes = [as_cause(label) for label in quote_evidence(run, verdicts)]
     costs = quantities(table)
     own_modes, remedies = pack_modes(family), pack_remedies(taxonomy)
     modes = {**own_modes, **without_covered(failure_modes(outcomes, sightings, findings), own_modes)}
     rows = ablate(outcomes, modes)
+    contrast = contrast_run(run, outcomes, costs)
     result = taxonomy.result
     analysis = Analysis(
         inputs=describe_inputs(run, published, names),
@@ -110,11 +120,11 @@ def diagnose(run: Run, options: AnalyzeOptions | None = None, *, others: Sequenc
         funnel=build_funnel(table, outcomes) if result is None else [found.stage for found in result.stages],
         signals=describe_signals(sightings, table, outcomes),
         health=[with_effect(found, outcomes) for found in findings],
-        contrast=contrast_run(run, outcomes, costs),
+        contrast=contrast,
         causes=causes,
         headroom=rows,
         interventions=rejudged(mode_interventions(table, outcomes, modes, rows, remedies), measures.tasks, causes),
-        reading_list=reading_list(causes, measures.tasks, table, outcomes),
+        reading_list=reading_list(causes, measures.tasks, table, outcomes, contrast.pairs),
     )
     return Diagnosed(run, outcomes, sightings, analysis)
 

@@ -8,6 +8,9 @@ the agent said and did is the answer: the last message of a tool-using agent say
 import re
 from collections.abc import Iterable, Iterator
 from decimal import Decimal, InvalidOperation
+from fractions import Fraction
+
+import msgspec
 
 from blade.rollouts import Rollout, Run
 from blade.rollouts.columns import level_text
@@ -29,6 +32,7 @@ FRACTION = re.compile(r"\\[dt]?frac\{([^{}]*)\}\{([^{}]*)\}")
 NOISE = re.compile(r"\\[,;!: ]|\\left|\\right|\\\(|\\\)|\\\[|\\\]|\$|\\%|[{}]")
 THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?")
+RATIO = re.compile(r"[-+]?\d{1,15}(?:\.\d{1,15})?(?:/\d{1,15})?")
 UNIT = re.compile(
     r"(?!.*\b(?:hundred|thousand|million|billion|trillion|dozen|half|halves|third|quarter|and|or)\b)[^\d]{1,24}"
 )
@@ -51,9 +55,7 @@ SHORT = 80
 
 def normalize(text: str) -> str:
     """The answer without harmless differences; numbers in their shortest form."""
-    said = text.strip()[:LONGEST]
-    if fence := FENCE.match(said):
-        said = fence[1]
+    said = unfenced(text)
     for _ in range(3):  # wrappers nest a little
         said = WRAPPED.sub(r"\1", FRACTION.sub(r"\1/\2", said))
     said = THOUSANDS.sub("", NOISE.sub("", said))
@@ -99,7 +101,9 @@ def same_answer(given: str, expected: str) -> bool:
     first, second = normalize(given), normalize(expected)
     if not first or not second:
         return False
-    return first == second or is_same_with_unit(first, second) or is_same_with_unit(second, first)
+    alike = (is_same_with_unit, is_same_value, is_option)
+    plainly = first == second or is_same_json(given, expected)
+    return plainly or any(same(first, second) or same(second, first) for same in alike)
 
 
 def is_same_with_unit(long: str, number: str) -> bool:
@@ -108,6 +112,48 @@ def is_same_with_unit(long: str, number: str) -> bool:
     match = NUMBER.match(long)
     rest = long[match.end() :] if match else ""
     return match is not None and plain_number(match[0]) == number and UNIT.fullmatch(rest) is not None
+
+
+def is_same_json(given: str, expected: str) -> bool:
+    """Whether both are the same JSON object or list, whatever its key order, white space and fence."""
+    first, second = as_json(unfenced(given)), as_json(unfenced(expected))
+    return isinstance(first, dict | list) and first == second
+
+
+def unfenced(text: str) -> str:
+    """The text without the code fence around it."""
+    said = text.strip()[:LONGEST]
+    fence = FENCE.match(said)
+    return fence[1] if fence else said
+
+
+def is_same_value(first: str, second: str) -> bool:
+    """Whether both are the same number, written as a fraction or not."""
+    one, other = as_fraction(first), as_fraction(second)
+    return one is not None and one == other
+
+
+def as_fraction(text: str) -> Fraction | None:
+    """`1/2` and `0.50` as a half; `None` for anything else."""
+    if not RATIO.fullmatch(text):
+        return None
+    try:
+        top, _, bottom = text.partition("/")
+        return Fraction(top) / Fraction(bottom or "1")
+    except (ValueError, ZeroDivisionError):
+        return None
+
+
+def as_json(text: str) -> object:
+    try:
+        return msgspec.json.decode(text.encode("utf-8", "replace"))
+    except (msgspec.MsgspecError, RecursionError):
+        return None
+
+
+def is_option(long: str, letter: str) -> bool:
+    """Whether a bare letter and the same letter with its option's text stand against each other."""
+    return len(letter) == 1 and letter.isalpha() and long[:1] == letter and long[1:2] in (":", ".", ")")
 
 
 def answer_of(rollout: Rollout) -> str | None:

@@ -39,6 +39,17 @@ NOT_DECISIVE = frozenset(
 CERTAIN = frozenset({"failed_rollout", "provider_error", "verifier_exception", "right_answer_failed", "verdict_flips"})
 """Grounds that say in so many words whose fault it was; a time-out may be a slow agent's."""
 REST = "rest"
+TITLES = {
+    "right_answer_failed": "gave the expected answer, and failed",
+    "verdict_flips": "gave an answer that passed in another attempt, and failed",
+    "suspect_gold": "gave the one answer all runs agree on, and failed",
+    "verdict_contradicts_reward": "the row's own verdict contradicts its reward",
+    "constant_reward": "carries a score of the whole batch",
+}
+"""What a finding about a whole run says of one of its rollouts."""
+MOSTLY_FAILING = 0.75
+MORE_FAILING = 0.2
+"""A behaviour explains failures if nearly all that show it fail, or clearly more than of those that do not."""
 
 
 class Ground(NamedTuple):
@@ -74,7 +85,8 @@ def decide_causes(
     """
     if outcomes.is_continuous:
         return []
-    grounds = grounds_by_task(table, outcomes, in_order([*family, *all_grounds(sightings, findings)]))
+    telling = [ground for ground in all_grounds(sightings, findings) if separates(ground, outcomes)]
+    grounds = grounds_by_task(table, outcomes, in_order([*family, *telling]))
     failing = rows_by_task(table, outcomes)
     said = answers_by_task(outcomes, answers)
     return [
@@ -89,11 +101,23 @@ def all_grounds(sightings: Sightings, findings: list[Found]) -> list[Ground]:
     signals = [Ground(rule.code, rule.cause, rule.title, as_places(*sightings.seen[rule.code])) for rule in RULES]
     known = {ground.code for ground in signals}
     others = [
-        Ground(found.finding.code, found.finding.cause, found.finding.message, as_places(found.rows, None))
-        for found in findings
-        if found.finding.code not in known and len(found.rows)
+        Ground(finding.code, finding.cause, TITLES.get(finding.code, finding.message), as_places(rows, None))
+        for finding, rows in findings
+        if finding.code not in known and len(rows)
     ]
     return [ground for ground in [*others, *signals] if ground.code not in NOT_DECISIVE]
+
+
+def separates(ground: Ground, outcomes: Outcomes) -> bool:
+    """Whether a behaviour goes with failing; what data, infrastructure and verifier did needs no such proof."""
+    if ground.cause != "BI":
+        return True
+    shows = np.zeros(len(outcomes.success), dtype=np.bool_)
+    shows[list(ground.places)] = True
+    failed = outcomes.success != 1.0
+    rate = float(failed[shows].mean()) if shows.any() else 0.0
+    elsewhere = float(failed[~shows].mean()) if (~shows).any() else 1.0
+    return rate >= MOSTLY_FAILING or rate >= elsewhere + MORE_FAILING
 
 
 def in_order(grounds: list[Ground]) -> list[Ground]:

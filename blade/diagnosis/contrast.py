@@ -41,12 +41,13 @@ def contrast_run(run: Run, outcomes: Outcomes, quantities: dict[str, Floats]) ->
 
 
 def mixed_rows(outcomes: Outcomes) -> Ints:
-    """Rows with a known outcome, of tasks that have both."""
+    """Rows with an outcome of their own making, of tasks that have both; infrastructure failures say nothing here."""
     width = len(outcomes.tasks)
+    failing = (outcomes.success == 0.0) & ~outcomes.infrastructure
     passed = np.bincount(outcomes.task[outcomes.success == 1.0], minlength=width)
-    failed = np.bincount(outcomes.task[outcomes.success == 0.0], minlength=width)
+    failed = np.bincount(outcomes.task[failing], minlength=width)
     mixed = (passed > 0) & (failed > 0)
-    return np.flatnonzero(mixed[outcomes.task] & ~np.isnan(outcomes.success))
+    return np.flatnonzero(mixed[outcomes.task] & (failing | (outcomes.success == 1.0)))
 
 
 def trait_flags(rollouts: list[Rollout]) -> dict[str, Bools]:
@@ -107,10 +108,15 @@ def task_pairs(outcomes: Outcomes, rows: Ints, rollouts: dict[int, Rollout]) -> 
 
 
 def closest_pair(passing: list[int], failing: list[int], rollouts: dict[int, Rollout]) -> TaskContrast:
-    """The pair with the longest common beginning, calls first."""
+    """The pair with the longest common beginning, calls first; among equals, the pair most alike in length."""
     found = {(p, f): diverge(rollouts[p].items, rollouts[f].items) for p in passing for f in failing}
-    first, second = max(found, key=lambda pair: (found[pair].common_calls, found[pair].common))
+    size = {row: sum(len(item.text) for item in rollouts[row].items) for row in [*passing, *failing]}
+    first, second = max(found, key=lambda pair: likeness(found[pair], size[pair[0]] - size[pair[1]]))
     return describe_pair(rollouts[first], rollouts[second], found[first, second])
+
+
+def likeness(found: Divergence, longer: int) -> tuple[int, int, int]:
+    return found.common_calls, found.common, -abs(longer)
 
 
 def describe_pair(passing: Rollout, failing: Rollout, found: Divergence) -> TaskContrast:
@@ -120,16 +126,17 @@ def describe_pair(passing: Rollout, failing: Rollout, found: Divergence) -> Task
         task=passing.task,
         passing=citation(passing.task, passing.repeat, left),
         failing=citation(failing.task, failing.repeat, right),
-        common=found.common,
-        passing_does=what(passing, left),
-        failing_does=what(failing, right),
+        common=found.common if found.call is None else found.common_calls,
+        counted="item" if found.call is None else "tool call",
+        passing_does=what(passing, left, found),
+        failing_does=what(failing, right, found),
     )
 
 
-def what(rollout: Rollout, position: int | None) -> str:
+def what(rollout: Rollout, position: int | None, found: Divergence) -> str:
     """An item in a few words."""
     if position is None:
-        return "has ended"
+        return "has ended" if found.call is None else "calls no further tool"
     item = rollout.items[position]
     text = " ".join(item.text.split())[:120]
     return f"calls {item.name} {text}" if item.kind == "tool_call" else f"{item.kind}: {text}"

@@ -54,10 +54,18 @@ def follow(
     passed = None if outcomes.is_continuous else outcomes.success == 1.0
     before = np.ones(len(table), dtype=bool)
     stages: list[Reached] = []
-    for name, mask in zip([STARTED, *names, PASSED], carried_back([before, *masks, passed]), strict=True):
-        stages.append(Reached(describe(name, mask, before=before, table=table), mask))
+    own = [before, *masks, passed]
+    for name, shown, mask in zip([STARTED, *names, PASSED], own, carried_back(own), strict=True):
+        stages.append(Reached(describe(qualified(name, shown, mask), mask, before=before, table=table), mask))
         before = before if mask is None else mask
     return stages
+
+
+def qualified(name: StageName, shown: Bools | None, reached: Bools | None) -> StageName:
+    """The stage, saying how many show it themselves where others count because they came further."""
+    if shown is None or reached is None or shown.sum() == reached.sum():
+        return name
+    return name._replace(definition=f"{name.definition} ({int(shown.sum())} show it; the others came further without)")
 
 
 def carried_back(masks: Sequence[Bools | None]) -> list[Bools | None]:

@@ -56,6 +56,15 @@ def ablate(outcomes: Outcomes, modes: dict[str, Ints]) -> list[Headroom]:
     ]
 
 
+def within_reach(gain: Metric, now: Floats) -> Metric:
+    """The gain with an interval that leads to no score below 0 or above 1; graded scores have no such bounds."""
+    if gain.ci95 is None or not len(now) or now.min() < 0.0 or now.max() > 1.0:
+        return gain
+    level = float(now.mean())
+    low, high = gain.ci95
+    return msgspec.structs.replace(gain, ci95=(max(low, -level), min(high, 1.0 - level)))
+
+
 def task_means(outcomes: Outcomes, mask: Bools) -> Floats:
     """Per task: mean score of the chosen rows; nan without any."""
     return outcomes.totals(np.where(mask, outcomes.scores, np.nan)).mean
@@ -91,7 +100,7 @@ def headroom(mode: str, outcomes: Outcomes, scores: Floats, *, rollouts: int, de
     return Headroom(
         mode=mode,
         score=float(scores[used].mean()) if used.any() else None,
-        gain=estimate_mean(gains, definition=definition, cluster=outcomes.clusters_of(used)),
+        gain=within_reach(estimate_mean(gains, definition=definition, cluster=outcomes.clusters_of(used)), now[used]),
         tasks=int((np.abs(gains) > 1e-12).sum()),
         rollouts=rollouts,
     )

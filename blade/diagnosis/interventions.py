@@ -10,7 +10,7 @@ import numpy as np
 
 from blade.diagnosis.analysis import Action, Cause, Intervention
 from blade.diagnosis.found import Found
-from blade.diagnosis.headroom import Headroom, headroom
+from blade.diagnosis.headroom import Headroom, headroom, within_reach
 from blade.diagnosis.signals import RULES, Sightings
 from blade.metrics import Outcomes, TaskResult
 from blade.metrics.intervals import estimate_mean
@@ -59,12 +59,11 @@ WRONG_VERDICTS = frozenset({"right_answer_failed", "verdict_flips", "suspect_gol
 
 
 def failure_modes(outcomes: Outcomes, sightings: Sightings, findings: list[Found]) -> dict[str, Ints]:
-    """Every mode with a remedy, and the failing rollouts that carry it."""
+    """Every mode with a remedy that a failing rollout carries, and all rollouts that carry it, passing ones too."""
     modes: dict[str, Ints] = {}
     for code, seen in sightings.seen.items():
-        rows = seen.rows[outcomes.success[seen.rows] != 1.0]
-        if len(rows) and code in REMEDIES:
-            modes[code] = rows
+        if code in REMEDIES and (outcomes.success[seen.rows] != 1.0).any():
+            modes[code] = seen.rows
     for found in findings:
         if found.finding.code in REMEDIES and found.finding.code not in modes and len(found.rows):
             modes[found.finding.code] = found.rows
@@ -94,9 +93,9 @@ def intervene(table: RolloutTable, outcomes: Outcomes, row: Headroom, rows: Ints
         cause=remedy.cause or MODE_CAUSES.get(row.mode, "TI"),
         headroom=row.gain,
         tasks=row.tasks,
-        rollouts=len(rows),
+        rollouts=row.rollouts,
         unseen_tasks=row.unseen_tasks,
-        citations=table.citations(rows[:MOST_CITED]),
+        citations=table.citations(rows[outcomes.success[rows] != 1.0][:MOST_CITED]),
     )
 
 
@@ -129,7 +128,7 @@ def knowledge(code: str, results: list[TaskResult], causes: list[Cause]) -> Inte
         target=code,
         what=KNOWLEDGE[code].what,
         cause=code,
-        headroom=estimate_mean(gains, definition=GAIN),
+        headroom=within_reach(estimate_mean(gains, definition=GAIN), np.array([r.rate or 0.0 for r in scored])),
         tasks=int((gains > 0).sum()),
         rollouts=sum(result.n - result.c for result in scored if result.task in mine),
         citations=cited[:MOST_CITED],

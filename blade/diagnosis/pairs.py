@@ -43,7 +43,9 @@ class TaskContrast(msgspec.Struct, frozen=True, kw_only=True):
     failing: str
     """Citation of the failing rollout, at the item where they part."""
     common: int
-    """Items both produced alike before that."""
+    """How many both made alike before that."""
+    counted: str = "item"
+    """What `common` counts: tool calls where the calls part, items where only words do."""
     passing_does: str
     """What the passing rollout does there."""
     failing_does: str

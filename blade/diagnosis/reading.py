@@ -7,6 +7,7 @@ from itertools import islice
 import numpy as np
 
 from blade.diagnosis.analysis import Cause, ReadingItem
+from blade.diagnosis.pairs import TaskContrast
 from blade.metrics import Outcomes, TaskResult
 from blade.rollouts.table import RolloutTable
 
@@ -17,12 +18,17 @@ FOLDER = "DIR"
 
 
 def reading_list(
-    causes: list[Cause], results: list[TaskResult], table: RolloutTable, outcomes: Outcomes
+    causes: list[Cause],
+    results: list[TaskResult],
+    table: RolloutTable,
+    outcomes: Outcomes,
+    pairs: Sequence[TaskContrast] = (),
 ) -> list[ReadingItem]:
-    """Least certain causes first; among them the tasks that cost most."""
+    """Least certain causes first; among them the tasks that cost most. A task that was contrasted keeps its pair."""
+    known = {pair.task: [rollout_of(pair.passing), rollout_of(pair.failing)] for pair in pairs}
     by_task = {result.task: (index, result) for index, result in enumerate(results)}
     ordered = sorted(causes, key=lambda cause: weight(cause, by_task[cause.task][1]))
-    items = (read_item(cause, *by_task[cause.task], table, outcomes) for cause in ordered)
+    items = (read_item(cause, *by_task[cause.task], table, outcomes, known.get(cause.task)) for cause in ordered)
     return list(islice((item for item in items if item is not None), MOST_ITEMS))
 
 
@@ -31,15 +37,26 @@ def weight(cause: Cause, result: TaskResult) -> tuple[int, float]:
     return CONFIDENCE.index(cause.confidence), -lost
 
 
+def rollout_of(cited: str) -> str:
+    """A citation without its item."""
+    head, _, item = cited.rpartition("#")
+    return head if head and item.isdecimal() else cited
+
+
 def read_item(
-    cause: Cause, index: int, result: TaskResult, table: RolloutTable, outcomes: Outcomes
+    cause: Cause,
+    index: int,
+    result: TaskResult,
+    table: RolloutTable,
+    outcomes: Outcomes,
+    pair: list[str] | None,
 ) -> ReadingItem | None:
     rows = np.arange(*np.searchsorted(table.task, [index, index + 1]))  # the table is sorted by task
     passing, failing = rows[outcomes.success[rows] == 1.0], rows[outcomes.success[rows] != 1.0]
     if not len(failing):
         return None
-    pair = closest(passing.tolist(), failing.tolist(), table) if len(passing) else (int(failing[0]),)
-    cited = [table.citation(row) for row in pair]
+    chosen = closest(passing.tolist(), failing.tolist(), table) if len(passing) else (int(failing[0]),)
+    cited = pair or [table.citation(row) for row in chosen]
     return ReadingItem(
         task=result.task,
         bucket=result.bucket or "missing",

@@ -10,8 +10,10 @@ import numpy as np
 
 from blade.diagnosis.analysis import MAX_LISTED, Action, PackUse, PatternSeen
 from blade.diagnosis.causes import Ground, as_places
+from blade.diagnosis.found import Found, about_rows, say
+from blade.diagnosis.health import count
 from blade.diagnosis.interventions import Remedy
-from blade.diagnosis.packs import Choice, PackResult, apply_pack, choose_pack, load_pack
+from blade.diagnosis.packs import Choice, PackResult, PatternHits, apply_pack, choose_pack, load_pack
 from blade.metrics import Outcomes
 from blade.metrics.values import Ints
 from blade.rollouts import Run
@@ -66,9 +68,9 @@ def describe_pack(run: Run, taxonomy: Taxonomy) -> PackUse | None:
                 intervention=ACTIONS[hits.rule.intervention],
                 rollouts=len(hits.rows),
                 primary=int(hits.primary.sum()),
-                tasks=hits.tasks,
+                tasks=len(np.unique(run.table.task[hits.rows[hits.primary]])),
                 passed=hits.passed,
-                citations=run.table.citations(hits.rows[:MAX_LISTED], hits.items[:MAX_LISTED]),
+                citations=own_first(run, hits),
                 examples=hits.evidence[:3],
                 by=hits.by[:12],
             )
@@ -79,6 +81,28 @@ def describe_pack(run: Run, taxonomy: Taxonomy) -> PackUse | None:
         unexplained=result.unexplained,
         unread=result.unread,
     )
+
+
+def own_first(run: Run, hits: PatternHits) -> list[str]:
+    """Where a pattern was seen, the rollouts that belong to it first."""
+    order = np.argsort(~hits.primary, kind="stable")[:MAX_LISTED]
+    return run.table.citations(hits.rows[order], hits.items[order])
+
+
+def pack_findings(run: Run, taxonomy: Taxonomy, known: list[Found]) -> list[Found]:
+    """Patterns that blame data, infrastructure or verifier, as findings; those that say what is known are left out."""
+    out: list[Found] = []
+    for hits in [] if taxonomy.result is None else taxonomy.result.patterns:
+        rule, rows = hits.rule, hits.rows[hits.primary]
+        if rule.cause not in ("DA", "IR", "TI") or not len(rows):
+            continue
+        if any(finding.cause == rule.cause and np.isin(rows, other).all() for finding, other in known):
+            continue
+        message = f"{rule.title} in {count(len(rows), 'rollout')} that did not pass"
+        hint = f"{ACTIONS[rule.intervention]}, before the model is blamed"
+        finding = say(rule.code, rule.cause, message, hint)
+        out.append(about_rows(run.table, finding, rows, items=hits.items[hits.primary]))
+    return out
 
 
 def pack_grounds(taxonomy: Taxonomy) -> list[Ground]:
@@ -93,7 +117,7 @@ def pack_grounds(taxonomy: Taxonomy) -> list[Ground]:
             as_places(hits.rows[hits.primary], hits.items[hits.primary]),
         )
         for hits in taxonomy.result.patterns
-        if hits.rule.cause is not None and hits.primary.any()
+        if hits.rule.cause is not None and hits.primary.any() and (hits.passed or 0) < len(hits.rows)
     ]
 
 
@@ -106,7 +130,7 @@ def pack_remedies(taxonomy: Taxonomy) -> dict[str, Remedy]:
     """What to do about each pattern that names a cause."""
     rules = [] if taxonomy.result is None else [hits.rule for hits in taxonomy.result.patterns]
     return {
-        rule.code: Remedy(ACTIONS[rule.intervention], f"so that no rollout {rule.title}", rule.cause)
+        rule.code: Remedy(ACTIONS[rule.intervention], f"so that this does not happen: {rule.title}", rule.cause)
         for rule in rules
         if rule.cause is not None
     }

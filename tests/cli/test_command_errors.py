@@ -132,7 +132,7 @@ def test_what_the_machine_refuses_is_one_sentence(
     def refuse(*_: object, **__: object) -> None:
         raise error
 
-    monkeypatch.setattr(blade_pipeline, "analyze", refuse)
+    monkeypatch.setattr(blade_pipeline, "diagnose", refuse)
 
     found = blade("diagnose", airline(tmp_path), "--out", tmp_path / "out")
 
@@ -144,7 +144,7 @@ def test_a_programming_error_is_not_hidden(tmp_path: Path, monkeypatch: pytest.M
     def fail(*_: object, **__: object) -> None:
         raise OSError  # as libraries do that derive their own errors from it
 
-    monkeypatch.setattr(blade_pipeline, "analyze", fail)
+    monkeypatch.setattr(blade_pipeline, "diagnose", fail)
 
     with pytest.raises(OSError):
         blade("diagnose", airline(tmp_path), "--out", tmp_path / "out")
