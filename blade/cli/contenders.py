@@ -10,10 +10,10 @@ from typing import NamedTuple
 
 import msgspec
 
-from blade.cli.folders import RUNS, RunList
+from blade.cli.folders import RUNS, run_folders
 from blade.cli.pipeline import with_named_fields
 from blade.diagnosis import AnalyzeOptions, Diagnosed, diagnose
-from blade.errors import InputError, UsageError
+from blade.errors import UsageError
 from blade.report.workspace import ANALYSIS, Workspace, open_workspace
 from blade.rollouts import ReadOptions, Run, read_runs
 from blade.rollouts.runs import FileProgress
@@ -57,11 +57,7 @@ def find_places(word: str) -> list[Workspace | str]:
         return [open_workspace(folder)]
     if not (folder / RUNS).is_file():
         return [word]
-    try:
-        runs = msgspec.json.decode((folder / RUNS).read_bytes(), type=RunList).runs
-    except (OSError, msgspec.MsgspecError, UnicodeDecodeError) as error:
-        raise InputError(f"{folder / RUNS}: cannot be read: {error}; run `blade diagnose` again.") from error
-    return [open_workspace(folder / run.folder) for run in runs]
+    return [open_workspace(run) for run in run_folders(folder)]
 
 
 def settled(options: AnalyzeOptions, workspaces: Sequence[Workspace]) -> AnalyzeOptions:

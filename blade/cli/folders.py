@@ -81,12 +81,18 @@ def check_unmixed(out: Path, *, several: bool) -> None:
 
 def open_folder(folder: Path) -> Workspace:
     """The diagnosis in a folder; a folder of several says which they are."""
-    place = folder / RUNS
-    if (folder / ANALYSIS).exists() or not place.exists():
+    if (folder / ANALYSIS).exists() or not (folder / RUNS).exists():
         return open_workspace(folder)
+    raise UsageError(
+        f"{folder}: holds several runs; name one of {examples([str(run) for run in run_folders(folder)])}."
+    )
+
+
+def run_folders(folder: Path) -> list[Path]:
+    """The folders of the runs that a folder of several lists."""
+    place = folder / RUNS
     try:
         runs = msgspec.json.decode(place.read_bytes(), type=RunList).runs
     except (OSError, msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise InputError(f"{place}: cannot be read: {error}; run `blade diagnose` again.") from error
-    names = examples([str(folder / run.folder) for run in runs])
-    raise UsageError(f"{folder}: holds several runs; name one of {names}.")
+    return [folder / run.folder for run in runs]
