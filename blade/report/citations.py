@@ -3,28 +3,25 @@
 A task key may be anything, colons, spaces and shell syntax included: it is quoted in commands and fenced in prose.
 """
 
-import re
 import shlex
 from collections.abc import Sequence
-from typing import Final
 
 from blade.diagnosis.reading import reading_words
 from blade.report.listing import Listing, first
 from blade.report.text import Markdown, code, code_cell
-
-ITEM: Final = re.compile(r"(?P<rollout>.+:[0-9]+)#(?P<item>[0-9]+)", re.DOTALL)
+from blade.rollouts.table import CITATION
 
 
 def rollout_of(citation: str) -> str:
     """`task:repeat` of a citation, its item left out."""
-    match = ITEM.fullmatch(citation)
+    match = CITATION.fullmatch(citation)
     return citation if match is None else match["rollout"]
 
 
 def item_of(citation: str) -> int | None:
     """The item a citation names, if any."""
-    match = ITEM.fullmatch(citation)
-    return None if match is None else int(match["item"])
+    match = CITATION.fullmatch(citation)
+    return None if match is None or match["item"] is None else int(match["item"])
 
 
 def task_of(citation: str) -> str:

@@ -29,7 +29,7 @@ Floats = npt.NDArray[np.float64]
 Decoded = TypeVar("Decoded")
 STATUSES: tuple[Status, ...] = get_args(Status)
 COMPLETED, TRUNCATED, FAILED = range(3)
-CITATION = re.compile(r"(?P<task>.*):(?P<repeat>[0-9]{1,18})(?:#[0-9]+)?", re.DOTALL)
+CITATION = re.compile(r"(?P<rollout>(?P<task>.*):(?P<repeat>[0-9]{1,18}))(?:#(?P<item>[0-9]+))?", re.DOTALL)
 """A task key may itself hold colons and signs; the last colon before a number counts."""
 
 
@@ -65,6 +65,9 @@ class RolloutTable(msgspec.Struct, frozen=True, kw_only=True, eq=False):
 
     def __len__(self) -> int:
         return len(self.task)
+
+    def __repr__(self) -> str:
+        return f"RolloutTable({len(self.tasks)} tasks, {len(self)} rollouts)"
 
     def citation(self, row: int, item: int | None = None) -> str:
         """How a row, or an item of it, is cited."""
@@ -132,6 +135,9 @@ class Run(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """What the number of expected rollouts rests on."""
     notes: list[str] = []
     """Other things a reader must know."""
+
+    def __repr__(self) -> str:
+        return f"Run({self.name!r}, {len(self.table.tasks)} tasks, {len(self.table)} rollouts)"
 
     def rollout(self, key: str) -> Rollout:
         """One rollout with its whole trajectory, by its citation (`12:3`; an `#item` is ignored)."""
