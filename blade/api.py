@@ -10,17 +10,18 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import msgspec
 import numpy as np
 
-from blade.comparison import CompareOptions, Comparison, compare_many
 from blade.diagnosis import Analysis, AnalyzeOptions, diagnose
 from blade.diagnosis import analyze as analyze_run
 from blade.errors import UsageError
 from blade.rollouts import Column, ReadOptions, Run, read_runs
 from blade.rollouts.features import FACTS
-from blade.rollouts.table import STATUSES
+from blade.rollouts.table import STATUSES, examples
 
 if TYPE_CHECKING:
     import pandas
     import polars
+
+    from blade.comparison import Comparison
 
 Options = TypeVar("Options", ReadOptions, AnalyzeOptions)
 Paths = str | PathLike[str] | Sequence[str | PathLike[str]]
@@ -35,7 +36,7 @@ def read(paths: Paths, **options: Any) -> Run:
     """
     runs = read_all(paths, **options)
     if len(runs) > 1:
-        names = ", ".join(run.name for run in runs[:8])
+        names = examples([run.name for run in runs])
         raise UsageError(f"these files hold {len(runs)} runs ({names}); use blade.read_all, or read one file.")
     return runs[0]
 
@@ -55,12 +56,15 @@ def analyze(run: Run, *, others: Sequence[Run] = (), **options: Any) -> Analysis
     return analyze_run(run, from_keywords(AnalyzeOptions, options), others=others)
 
 
-def compare(base: Run, candidate: Run, *more: Run, **options: Any) -> Comparison:
+def compare(base: Run, candidate: Run, *more: Run, **options: Any) -> "Comparison":
     """Why the score of a candidate differs from the base's; `options` are the fields of `AnalyzeOptions`.
 
     Raises:
         UsageError: two of the runs have no scored task in common.
     """
+    # With scipy.stats behind it, comparing takes longer to load than all the rest.
+    from blade.comparison import CompareOptions, compare_many
+
     runs = [base, candidate, *more]
     asked = from_keywords(AnalyzeOptions, options)
     diagnosed = [diagnose(run, asked, others=runs) for run in runs]
