@@ -4,9 +4,11 @@ import json
 import random
 from typing import Any, NamedTuple
 
+from accuracy.failures import TOOL_ERRORS
 from accuracy.made_runs import Item, MadeRun, Row, Task, call, finish_rows, gym_row, key, rates, result, said, thought
 from accuracy.prose import note, reasoning
-from accuracy.wordings import ADMISSIONS, TOOL_ERRORS, Words
+from accuracy.speech import ADMISSIONS
+from accuracy.wordings import Words
 
 NAMES = ("find_customer", "get_order", "list_products", "cancel_order", "update_address", "exchange_item", "refund")
 TOOLS = [

@@ -19,7 +19,8 @@ from accuracy.made_runs import (
     thought,
 )
 from accuracy.prose import reasoning
-from accuracy.wordings import ADMISSIONS, Words
+from accuracy.speech import ADMISSIONS
+from accuracy.wordings import Words
 
 TOOLS = [
     {"type": "function", "name": name, "description": name.replace("_", " "), "parameters": {"type": "object"}}

@@ -4,7 +4,8 @@ import copy
 
 from accuracy.injections import Injected, keys, strike
 from accuracy.made_runs import MadeRun, key, said, text_of
-from accuracy.wordings import LEAKS, Words
+from accuracy.speech import LEAKS
+from accuracy.wordings import Words
 
 
 def duplicate_rows(run: MadeRun, share: float, words: Words) -> Injected:

@@ -1,8 +1,10 @@
 """Faults of the model: it stops, loops, overlooks an error, declines."""
 
+from accuracy.failures import TOOL_ERRORS
 from accuracy.injections import Injected, calls, fail, keys, strike, with_calls
 from accuracy.made_runs import MadeRun, result, said, text_of, thought
-from accuracy.wordings import CLAIMS, PLANS, REFUSALS, TOOL_ERRORS, Words
+from accuracy.speech import CLAIMS, PLANS, REFUSALS
+from accuracy.wordings import Words
 
 
 def truncation(run: MadeRun, share: float, words: Words) -> Injected:

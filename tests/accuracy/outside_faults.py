@@ -1,9 +1,11 @@
 """Faults of what surrounds the model: the provider, the sandbox, the verifier."""
 
+from accuracy.failures import PROVIDER_BODIES, PROVIDER_ERRORS, SANDBOX_MESSAGES
 from accuracy.formats import reformatted
 from accuracy.injections import Injected, calls, fail, keys, strike, with_calls
 from accuracy.made_runs import MadeRun, Row, call, result, said
-from accuracy.wordings import GIVING_UP, PROVIDER_BODIES, PROVIDER_ERRORS, SANDBOX_MESSAGES, Words
+from accuracy.speech import GIVING_UP
+from accuracy.wordings import Words
 
 FORMATTED = ("number", "fraction", "letter", "date")
 """Kinds of answers that have more than one format."""
