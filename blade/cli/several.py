@@ -31,7 +31,7 @@ def print_runs(console: Console, workspaces: list[Workspace], comparison: str | 
     put(console, Text(plural(len(workspaces), "run"), "bold"), table)
     if (hidden := len(workspaces) - MOST_RUNS) > 0:
         put(console, Text(f"  … and {plural(hidden, 'more run')} in {RUNS}", "dim"))
-    put(console, *(Text(f"  {copy}", "yellow") for copy in copies(workspaces)))
+    put(console, *(Text(f"  {line}", "yellow") for line in [*copies(workspaces), *skipped(workspaces)]))
     if comparison is not None:
         put(console, Text(), Text("Compared", "bold"), Text(f"  {one_line(comparison, 400)}"))
     put(console, Text(), Text("Read on", "bold"), code_line(command("cat", str(workspaces[0].folder / REPORT))))
@@ -55,6 +55,12 @@ def copies(workspaces: list[Workspace]) -> list[str]:
     """Runs that hold the same rollouts as another."""
     pairs = [(w.analysis.inputs.run, ", ".join(w.analysis.inputs.copies)) for w in workspaces]
     return [f"{one_line(run, 60)} holds the same rollouts as {one_line(same, 120)}" for run, same in pairs if same]
+
+
+def skipped(workspaces: list[Workspace]) -> list[str]:
+    """Files that hold no run; every run says so."""
+    notes = dict.fromkeys(note for w in workspaces for note in w.analysis.inputs.notes if note.startswith("skipped "))
+    return [one_line(note, 300) for note in notes]
 
 
 def runs_document(workspaces: list[Workspace]) -> bytes:

@@ -158,10 +158,9 @@ def is_option(long: str, letter: str) -> bool:
 
 def answer_of(rollout: Rollout) -> str | None:
     """The answer a verifier would look at: its own extract, else all that was said and done."""
-    for name in GIVEN_FIELDS:
-        value = rollout.fields.get(name)
-        if isinstance(value, str | int | float) and not isinstance(value, bool):
-            return level_text(value)
+    stated = first_stated(rollout, GIVEN_FIELDS)
+    if stated is not None:
+        return stated
     acts = [item for item in rollout.items if not item.prompt and item.kind in ("message", "tool_call")]
     if not acts:
         return None
@@ -170,11 +169,14 @@ def answer_of(rollout: Rollout) -> str | None:
 
 def expected_of(rollout: Rollout) -> str | None:
     """The answer the task expects, when the row tells."""
-    for name in EXPECTED_FIELDS:
-        value = rollout.fields.get(name)
-        if isinstance(value, str | int | float) and not isinstance(value, bool):
-            return level_text(value)
-    return None
+    return first_stated(rollout, EXPECTED_FIELDS)
+
+
+def first_stated(rollout: Rollout, names: Iterable[str]) -> str | None:
+    """The first of some fields that holds a text or a number."""
+    values = (rollout.fields.get(name) for name in names)
+    found = (v for v in values if isinstance(v, str | int | float) and not isinstance(v, bool))
+    return next(map(level_text, found), None)
 
 
 def read_answers(run: Run, rows: Iterable[int]) -> Iterator[tuple[int, str | None, str | None]]:

@@ -235,8 +235,8 @@ def unexplained(
     if result.c:
         clear = not grounds and result.n >= 3
         reason = f"passes {result.c} of {result.n}; nothing else separates its failures{also}"
-        label, confidence = ("UK", "medium") if clear else ("UK?", "low")
-        return verdict(result, label, confidence, "sometimes", reason, rest_places(rows))  # type: ignore[arg-type]
+        confidence: Confidence = "medium" if clear else "low"
+        return verdict(result, "UK" if clear else "UK?", confidence, "sometimes", reason, rest_places(rows))
     if stable:
         reason = f"never passes and always gives one wrong answer{also}"
         return verdict(result, "KG", "medium", "stable_wrong_answer", reason, rest_places(rows))

@@ -64,7 +64,8 @@ def is_by_rule(author: str) -> bool:
 
 def check_cause(cause: str) -> str:
     """The cause as it is; an unknown one is the user's mistake."""
-    if not CAUSE_FORM.fullmatch(cause):
+    parts = cause.rstrip("?").split("+")
+    if not CAUSE_FORM.fullmatch(cause) or len(set(parts)) < len(parts):
         raise UsageError(f"unknown cause {cause!r}; expected one of {', '.join(CAUSES)}, or a mix such as BI+KG.")
     return cause
 

@@ -15,7 +15,7 @@ from blade.diagnosis.labels import DECODER, Evidence, Label, check_cause, is_by_
 from blade.errors import InputError, UsageError
 from blade.report.citations import item_of
 from blade.rollouts import Item, Run
-from blade.rollouts.table import examples
+from blade.rollouts.table import examples, split_citation
 
 AUTHOR_FORM = re.compile(r"(rule|llm|human):\S.*")
 
@@ -34,7 +34,11 @@ def check_label(label: Label, analysis: Analysis, run: Run) -> Label:
         raise UsageError(f"author {label.author!r} is not one of rule:CODE, llm:MODEL or human:NAME.")
     if not label.reason.strip():
         raise UsageError("a label needs a reason: one sentence saying why this is the cause.")
-    return msgspec.structs.replace(label, evidence=[check_evidence(proof, run) for proof in label.evidence])
+    evidence = [check_evidence(proof, run) for proof in label.evidence]
+    strangers = [proof.citation for proof in evidence if split_citation(proof.citation)[0] != label.task]
+    if strangers:
+        raise UsageError(f"{strangers[0]} is not a rollout of task {label.task}; cite the task that is labelled.")
+    return msgspec.structs.replace(label, evidence=evidence)
 
 
 def check_evidence(proof: Evidence, run: Run) -> Evidence:

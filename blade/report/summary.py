@@ -131,7 +131,7 @@ def headroom_sentence(analysis: Analysis) -> list[Markdown]:
     """What would be worth most, if it worked perfectly; nothing that rests on drafts is put forward here."""
     for best in analysis.interventions:
         ground = rests_on(best, analysis)
-        if ground != DRAFTS:
+        if ground != DRAFTS and (best.headroom.value or 0.0) > 0.0:
             gain = gain_words(best.headroom, rate=is_rate(analysis))
             return [Markdown(f"Most headroom: {md(best.what)} ({gain} if it worked perfectly; rests on {ground}).")]
     return []

@@ -12,7 +12,7 @@ import msgspec
 from blade.diagnosis.analysis import DECODER, SCHEMA_VERSION, Analysis
 from blade.diagnosis.analyze import AnalyzeOptions, draft_labels, relabel
 from blade.diagnosis.labels import Label, read_labels
-from blade.errors import InputError
+from blade.errors import InputError, UsageError
 from blade.report.files import append_line, locked, write_file
 from blade.report.labelling import check_label, merge_labels
 from blade.report.notes import diagnose_command
@@ -81,9 +81,22 @@ def write_workspace(folder: Path, run: Run, analysis: Analysis, request: Request
     with locked(folder):
         place = folder / LABELS
         old = place.read_bytes() if place.exists() else b""
+        refuse_strangers(folder, old, inputs)
         write_file(place, merge_labels(draft_labels(analysis), old, where=place))
         write_file(folder / REQUEST, canonical_json(request))
         return _render(folder, analysis, request)
+
+
+def refuse_strangers(folder: Path, labels: bytes, inputs: list[str]) -> None:
+    """What somebody judged of one run must not be said of another: its tasks may have the same keys."""
+    request = folder / REQUEST
+    if not request.is_file() or not any(author in labels for author in (b'"human:', b'"llm:')):
+        return
+    before = {Path(text).name for text in _read(request, REQUEST_DECODER).inputs}
+    if before.isdisjoint(Path(text).name for text in inputs):
+        raise UsageError(
+            f"{folder}: holds labels that readers gave to {', '.join(sorted(before))}; choose another --out."
+        )
 
 
 def open_workspace(folder: Path) -> Workspace:

@@ -78,6 +78,8 @@ def refuse_constant(name: str) -> NoReturn:
 def reason_for(data: bytes, error: Exception) -> str:
     """Why some bytes are not JSON, in a user's words."""
     text = data.strip()
+    if not text.strip(b", "):
+        return "is cut short: the file ends before its JSON does"
     if not text.startswith((b"{", b"[", b'"')):
         if b"placeholder" in text[:200].lower():
             return f"placeholder text {shown(text)}, expected a JSON object"
@@ -139,6 +141,11 @@ def is_scalar(value: Any) -> bool:
     return value is None or isinstance(value, bool | int | float | str)
 
 
+def is_beginning(turn: list[Any], following: list[Any]) -> bool:
+    """Whether the turn after this one begins with all of it."""
+    return bool(turn) and bool(following) and isinstance(following[0], list) and following[0][: len(turn)] == turn
+
+
 def mended_items(value: Any, *, path: str) -> list[dict[str, Any]]:
     """Items in one flat list (some agents nest them by turn), with names that are texts."""
     if isinstance(value, dict):
@@ -147,6 +154,8 @@ def mended_items(value: Any, *, path: str) -> list[dict[str, Any]]:
         raise BadRow(f"{path} is {article(value)}, expected a list of items")
     out: list[dict[str, Any]] = []
     for index, item in enumerate(value):
+        if isinstance(item, list) and is_beginning(item, value[index + 1 : index + 2]):
+            continue  # the next turn tells all of this one again
         if isinstance(item, list):
             out.extend(mended_items(item, path=f"{path}[{index}]"))
         elif isinstance(item, dict):

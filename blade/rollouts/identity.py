@@ -19,6 +19,7 @@ from blade.rollouts.rows import Ints, Rows
 from blade.rollouts.scan import FIRST_TOOL, INPUT_HASH
 
 MOSTLY = 0.9
+FEW = 0.1
 """A field is preferred as identity when at least this share of the rows has it."""
 HALF = 0.5
 """The format's own indices identify a file when at least this share of its rows has them."""
@@ -84,7 +85,17 @@ def choose_identity(
         return Identity(
             scheme=scheme, task_field=INPUT_HASH if hashed else "row", repeat_field=repeat if hashed else None
         )
-    return Identity(scheme="field", task_field=task, repeat_field=repeat if repeat != task else None)
+    named = Identity(scheme="field", task_field=task, repeat_field=repeat if repeat != task else None)
+    if repeat_field is None and task_field is not None and collides(rows, named):
+        return Identity(scheme="field", task_field=task, repeat_field=None)
+    return named
+
+
+def collides(rows: Rows, identity: Identity) -> bool:
+    """Whether a repeat field numbers the attempts at other tasks than these: many rows would share a key."""
+    keys = assign_keys(rows, identity)
+    pairs = np.stack([keys.task, keys.repeat])[:, keys.task >= 0]
+    return bool(pairs.shape[1]) and bool(np.unique(pairs, axis=1).shape[1] < (1 - FEW) * pairs.shape[1])
 
 
 def find_task_field(rows: Rows, form: Format) -> str | None:

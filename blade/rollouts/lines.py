@@ -228,7 +228,7 @@ class Cutter:
         """What is left when the stream ends inside a record."""
         rest = self.buffer[self.start :] if self.start is not None else self.buffer[self.position :]
         begin = len(self.buffer) - len(rest)
-        if self.depth >= self.base and rest.strip(b" \t\r\n,"):
+        if self.depth >= self.base and (rest.strip(b" \t\r\n,") or self.depth > 0):
             yield self._record(begin, len(self.buffer))
 
 

@@ -81,6 +81,8 @@ def scan_one(path: Path, options: ReadOptions, progress: FileProgress | None) ->
             progress(path, done, total)
 
     found = scan_file(path, options.reading(), jobs=options.jobs, use_cache=options.use_cache, progress=report)
+    if not len(found.scan) and not found.scan.bad:
+        raise InputError(f"{path}: no rollouts in it: its JSON holds no record.")
     if not len(found.scan):
         bad = found.scan.bad[0]
         many = f"all {len(found.scan.bad)} lines are bad" if len(found.scan.bad) > 1 else "its only line is bad"

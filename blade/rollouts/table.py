@@ -206,10 +206,18 @@ class Run(msgspec.Struct, frozen=True, kw_only=True, eq=False):
                 input_tokens=known_int(table.input_tokens[row]), output_tokens=known_int(table.output_tokens[row])
             ),
             seconds=known(table.seconds[row]),
-            fields={key: value for key, value in record.items() if key not in hidden},
+            fields={**outcome_fields(record), **{key: v for key, v in record.items() if key not in hidden}},
             items=read_items(record, form),
             source=self.source(row),
         )
+
+
+def outcome_fields(record: dict[str, Any]) -> dict[str, Any]:
+    """What the response itself says went wrong; the rest of it is the trajectory."""
+    response = record.get("response")
+    if not isinstance(response, dict):
+        return {}
+    return {f"response.{name}": response[name] for name in ("error", "incomplete_details") if response.get(name)}
 
 
 def known(value: Any) -> float | None:

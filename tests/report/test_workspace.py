@@ -7,9 +7,19 @@ import msgspec
 import pytest
 from small_workspaces import ROWS, diagnose, read_run, write_rows
 
-from blade.errors import InputError
+from blade.diagnosis import AnalyzeOptions, Label, analyze
+from blade.errors import InputError, UsageError
 from blade.report.files import write_file
-from blade.report.workspace import Workspace, canonical_json, open_workspace, render_again
+from blade.report.workspace import (
+    Request,
+    Workspace,
+    append_label,
+    canonical_json,
+    open_workspace,
+    render_again,
+    write_workspace,
+)
+from blade.rollouts import ReadOptions, read_runs
 
 SHARED = ["analysis.json", "labels.jsonl", "reading_list.md", "report.md"]
 
@@ -192,3 +202,18 @@ def test_the_run_of_a_workspace_is_the_run_of_its_file(tmp_path: Path) -> None:
     workspace = diagnose(tmp_path)
 
     assert workspace.run().table.tasks == read_run(tmp_path / "math.jsonl").table.tasks
+
+
+def test_labels_of_one_run_are_never_said_of_another(tmp_path: Path) -> None:
+    rows = [{"task_id": str(task), "reward": 0.0} for task in range(2)]
+    requests = []
+    for name in ("first", "second"):
+        path = tmp_path / f"{name}.jsonl"
+        path.write_bytes(b"".join(msgspec.json.encode(row) + b"\n" for row in rows))
+        requests.append(Request(inputs=[str(path)], read=ReadOptions(), analyze=AnalyzeOptions(), run=name))
+    first, second = (read_runs(request.inputs, request.read)[0] for request in requests)
+    workspace = write_workspace(tmp_path / "out", first, analyze(first), requests[0])
+    append_label(workspace, Label(task="0", cause="BI", confidence="high", author="human:me", reason="I read it."))
+
+    with pytest.raises(UsageError, match="labels that readers gave to first"):
+        write_workspace(tmp_path / "out", second, analyze(second), requests[1])

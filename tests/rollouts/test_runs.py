@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 import zstandard
-from rollout_rows import Row, keys, message, read_files, read_rows, reasons, rollout, without, write_rows
+from rollout_rows import Row, call, keys, message, read_files, read_rows, reasons, result, rollout, without, write_rows
 
 import blade
 from blade.errors import InputError, UsageError
-from blade.rollouts import Run
+from blade.rollouts import ReadOptions, Run, read_runs
 
 
 def scores(run: Run) -> list[float | None]:
@@ -212,3 +212,41 @@ def test_rollouts_of_an_archive_are_found_in_it(tmp_path: Path, suffix: str) -> 
     assert [run.rollout(key).items[-1].text for key in keys(run)[:5]] == [f"reply {n}" for n in range(5)]
     assert [(d.rollout, d.kind) for d in run.duplicates] == [("0:0", "conflicting"), ("3:0", "identical")]
     assert (keys(run)[-1], run.name) == ("9:0", "run")
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        pytest.param("[]", "holds no record", id="empty_array"),
+        pytest.param('[{"task_id":1,"reward":1},', None, id="array_cut_after_a_record"),
+    ],
+)
+def test_a_json_array_that_is_empty_or_cut_is_told(tmp_path: Path, text: str, reason: str | None) -> None:
+    path = tmp_path / "a.json"
+    path.write_text(text)
+    if reason is not None:
+        with pytest.raises(InputError, match=reason):
+            read_runs([str(path)], ReadOptions())
+        return
+    [run] = read_runs([str(path)], ReadOptions())
+    assert [bad.reason for bad in run.bad] == ["is cut short: the file ends before its JSON does"]
+
+
+def test_turns_that_tell_all_earlier_ones_again_are_read_once(tmp_path: Path) -> None:
+    turns = [[call()], [call(), result("4")], [call(), result("4"), message("4")]]
+    run = read_rows(tmp_path, [rollout(0, 0, 1.0, output=turns)])
+    kinds = [item.kind for item in run.rollout("0:0").items if not item.prompt]
+    assert kinds == ["tool_call", "tool_result", "message"]
+    assert run.table.rows.fact("tool_calls").tolist() == [1]
+
+
+def test_a_task_field_alone_does_not_borrow_the_repeats_of_other_tasks(tmp_path: Path) -> None:
+    rows = [rollout(task, 0, 1.0, kind="even" if task % 2 == 0 else "odd") for task in range(6)]
+    assert keys(read_rows(tmp_path, rows, task_field="kind")) == [
+        "even:0",
+        "even:1",
+        "even:2",
+        "odd:0",
+        "odd:1",
+        "odd:2",
+    ]
