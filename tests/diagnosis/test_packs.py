@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from pack_runs import apply_rows, belongs_to, little_pack, pattern, shown_by
 from rollout_rows import Row, call, message, read_rows, result, rollout, thought
@@ -278,6 +278,8 @@ questions = st.sampled_from(
 
 
 @given(st.lists(scalars | st.lists(scalars, max_size=3), min_size=1, max_size=6), questions)
+@example([False, []], {"is_null": True})
+@example([False, [None]], {"is_null": True})
 def test_the_table_and_the_file_give_the_same_answer(
     tmp_path_factory: pytest.TempPathFactory, values: list[Any], asked: dict[str, Any]
 ) -> None:

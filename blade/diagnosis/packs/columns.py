@@ -68,10 +68,10 @@ def field_verdict(leaf: FieldIs, table: RolloutTable, sample: Sample) -> Verdict
     column = table.rows.columns.get(leaf.path.text)
     if column is None:
         return absent_verdict(leaf, len(table), sample)
+    if column.kind != "list" and sample.has_container(leaf.path):
+        return undecided(len(table))  # a field of several shapes is in the table by its first words, if by any
     if column.kind in ("number", "flag"):
         return decided(number_mask(column, leaf.asked))
-    if column.kind != "list" and sample.has_container(leaf.path):
-        return undecided(len(table))  # a field of several shapes is in the table by its first words only
     return level_verdict(column, leaf.asked)
 
 
