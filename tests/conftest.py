@@ -6,7 +6,12 @@
 from collections.abc import Callable
 from pathlib import Path
 
+import hypothesis
 import pytest
+
+# A first call may load a library, and another job may have the core: neither is a failure.
+hypothesis.settings.register_profile("patient", deadline=None)
+hypothesis.settings.load_profile("patient")
 
 DATA = Path(__file__).parent / "data"
 
