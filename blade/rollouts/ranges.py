@@ -19,7 +19,7 @@ from blade.rollouts.scan import BadRecord, Plan, Scan, Scanner, collector_paused
 from blade.rollouts.sources import damage_errors, open_stream
 
 MIN_RANGE = 8 << 20
-RANGES_PER_JOB = 4
+RANGES_PER_JOB = 2
 STRIDE = 1 << 16
 
 Progress = Callable[[int, int], None]

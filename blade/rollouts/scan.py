@@ -26,6 +26,7 @@ from blade.rollouts.steps import UNDECODABLE, Trajectory, expanded, is_blank, ki
 BATCH = 256
 MAX_SURPRISES = 32
 NAMED_TEXT = 60
+MODEL = "response.model"  # some runners write the path of a checkpoint here
 INPUT_HASH = "input_hash"
 FIRST_TOOL = "first_tool"
 RESPONSE_ID = "response.id"
@@ -183,7 +184,7 @@ class Scanner:
     def _column(self, path: str, values: Sequence[Any], kind: Kind | None) -> None:
         if path == RESPONSE_ID:
             values, kind = failure_suffixes(values), "text"
-        elif path in self.plan.fields:
+        elif path in self.plan.fields or path == MODEL:
             values = [shortened(value) for value in values]
         builder = self.builders.get(path)
         if builder is None:

@@ -107,7 +107,7 @@ def test_objects_one_after_the_other_need_no_separator(rows: list[Any], indent: 
         pytest.param(b'[{"a": "\\""}]', [b'{"a": "\\""}'], id="escaped_quote"),
         pytest.param(b'[[{"a": 1}]]', [b'[{"a": 1}]'], id="nested_list"),
         pytest.param(b"[]", [], id="empty"),
-        pytest.param(b'[{"a": 1}', [b'{"a": 1}'], id="never_closed"),
+        pytest.param(b'[{"a": 1}', [b'{"a": 1}', b""], id="never_closed"),
     ],
 )
 def test_records_are_cut_by_their_brackets(data: bytes, expected: list[bytes]) -> None:
