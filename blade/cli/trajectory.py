@@ -14,7 +14,7 @@ from rich.text import Text
 
 from blade.cli.excerpts import ShownItem, bounded_fields, choose_items, excerpt, field_text, shown_item
 from blade.cli.terminal import foreign, indented
-from blade.diagnosis.analyze import decide_success
+from blade.diagnosis.judging import decide_success
 from blade.report.labelling import locate
 from blade.report.numbers import plural, seconds, tokens
 from blade.report.text import one_line, plain

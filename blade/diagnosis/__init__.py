@@ -1,8 +1,9 @@
 """Why: signals, funnel, health and draft causes of one run."""
 
 from blade.diagnosis.analysis import Analysis
-from blade.diagnosis.analyze import AnalyzeOptions, Diagnosed, analyze, diagnose, draft_labels, relabel
+from blade.diagnosis.analyze import AnalyzeOptions, Diagnosed, analyze, diagnose
 from blade.diagnosis.labels import CAUSES, Evidence, Label, read_labels, write_labels
+from blade.diagnosis.relabelling import draft_labels, relabel
 
 __all__ = [
     "CAUSES",

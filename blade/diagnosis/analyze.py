@@ -1,13 +1,13 @@
 """One run in, everything that can be computed about it out."""
 
 import contextlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import msgspec
 import numpy as np
 
-from blade.diagnosis.analysis import Analysis, Cause, Coverage
+from blade.diagnosis.analysis import Analysis, Coverage
 from blade.diagnosis.causes import decide_causes
 from blade.diagnosis.contrast import contrast_run
 from blade.diagnosis.evidence import quote_evidence
@@ -17,9 +17,10 @@ from blade.diagnosis.headroom import ablate
 from blade.diagnosis.health import check_health
 from blade.diagnosis.interventions import failure_modes, mode_interventions, rejudged
 from blade.diagnosis.inventory import describe_inputs
-from blade.diagnosis.labels import Label, is_by_rule
+from blade.diagnosis.judging import decide_success, make_outcomes
 from blade.diagnosis.published import check_published
 from blade.diagnosis.reading import reading_list
+from blade.diagnosis.relabelling import as_cause
 from blade.diagnosis.signals import Sightings, describe_signals, find_signals
 from blade.diagnosis.slicing import cut
 from blade.diagnosis.taxonomy import (
@@ -33,13 +34,10 @@ from blade.diagnosis.taxonomy import (
 )
 from blade.diagnosis.verdicts import read_all, scored_rows
 from blade.errors import UsageError
-from blade.metrics import Outcomes, Success, SuccessRule, infer_success, measure, parse_success_rule
+from blade.metrics import Outcomes, measure
 from blade.metrics.effort import compare_effort
-from blade.metrics.success import BINARY_RULE
-from blade.metrics.values import Floats, Ints
-from blade.rollouts.columns import Column
+from blade.metrics.values import Floats
 from blade.rollouts.copies import is_copy
-from blade.rollouts.identity import require_field
 from blade.rollouts.table import FAILED, TRUNCATED, RolloutTable, Run
 
 
@@ -76,7 +74,7 @@ def diagnose(run: Run, options: AnalyzeOptions | None = None, *, others: Sequenc
     table = run.table
     success, passed = decide_success(table, options.success)
     sightings = find_signals(table)
-    outcomes = make_outcomes(table, passed, sightings, options)
+    outcomes = make_outcomes(table, passed, sightings, options.cluster_field)
     measures = measure(outcomes)
     published = check_published(run)
     copies = [other for other in others if other is not run and is_copy(run, other)]
@@ -136,66 +134,9 @@ def rivals(run: Run, others: Sequence[Run], options: AnalyzeOptions) -> list[tup
         if other is not run and set(other.table.tasks) & set(run.table.tasks):
             with contextlib.suppress(UsageError):  # a run that lacks a named field has no opinion
                 _, passed = decide_success(other.table, options.success)
-                found.append((other, make_outcomes(other.table, passed, find_signals(other.table), options)))
+                sightings = find_signals(other.table)
+                found.append((other, make_outcomes(other.table, passed, sightings, options.cluster_field)))
     return found
-
-
-def decide_success(table: RolloutTable, wanted: str | None) -> tuple[Success, Floats]:
-    """How success is decided, and per row whether it was one (nan when unknown)."""
-    if wanted is not None:
-        rule = parse_success_rule(wanted)
-        stated = Success(kind="rule", rule=str(rule), source="given with --success")
-        return stated, apply_rule(rule, table)
-    success = infer_success(table.reward)
-    if success.rule is None:
-        return success, np.full(len(table), np.nan)
-    return success, BINARY_RULE.apply(table.reward)
-
-
-def apply_rule(rule: SuccessRule, table: RolloutTable) -> Floats:
-    if rule.field == "reward":
-        return rule.apply(table.reward)
-    require_field(table.rows, rule.field)
-    column = table.rows.columns[rule.field]
-    passed = rule.apply(
-        [column.at(row) for row in range(len(table))] if isinstance(rule.value, str) else column.numbers()
-    )
-    if np.isnan(passed).all():
-        kind = "a text" if isinstance(rule.value, str) else "a number or true/false"
-        raise UsageError(f"success rule {str(rule)!r}: {rule.field} is never {kind}; it is {column_example(column)}.")
-    # What failed before a verdict has none, whatever the runner wrote into the verdict's field.
-    return np.where((table.status == FAILED) & np.isnan(table.reward), np.nan, passed)
-
-
-def column_example(column: Column) -> str:
-    """A value of a column as JSON would have it."""
-    row = int(np.flatnonzero(column.known())[0])
-    return msgspec.json.encode(column.at(row)).decode()
-
-
-def make_outcomes(table: RolloutTable, passed: Floats, sightings: Sightings, options: AnalyzeOptions) -> Outcomes:
-    return Outcomes(
-        tasks=table.tasks,
-        task=table.task,
-        repeat=table.repeat,
-        reward=table.reward,
-        success=passed,
-        infrastructure=sightings.infrastructure(table, passed),
-        expected=table.expected,
-        cluster=clusters(table, options.cluster_field),
-    )
-
-
-def clusters(table: RolloutTable, field: str | None) -> Ints | None:
-    """Per task: its cluster, by the first row that says; a task that does not say is a cluster of its own."""
-    if field is None:
-        return None
-    require_field(table.rows, field)
-    codes = table.rows.columns[field].coded().values
-    out = np.arange(len(table.tasks), dtype=np.int64) + int(codes.max(initial=0)) + 1
-    known = np.flatnonzero(codes >= 0)[::-1]  # the last assignment wins, so the first row comes last
-    out[table.task[known]] = codes[known]
-    return out
 
 
 def coverage_of(run: Run, outcomes: Outcomes) -> Coverage:
@@ -226,39 +167,3 @@ def quantities(table: RolloutTable) -> dict[str, Floats]:
         found["output items"] = table.rows.fact("output_items").astype(np.float64)
         found["tool calls"] = table.rows.fact("tool_calls").astype(np.float64)
     return {name: values for name, values in found.items() if not np.isnan(values).all() and np.nanmax(values) > 0}
-
-
-def as_cause(label: Label) -> Cause:
-    """A label as it stands in the analysis."""
-    return Cause(
-        task=label.task,
-        label=label.cause,
-        confidence=label.confidence,
-        author=label.author,
-        reason=label.reason,
-        evidence=label.evidence,
-    )
-
-
-def draft_labels(analysis: Analysis) -> list[Label]:
-    """The labels an analysis carries."""
-    return [
-        Label(
-            task=cause.task,
-            cause=cause.label,
-            confidence=cause.confidence,
-            author=cause.author,
-            reason=cause.reason,
-            evidence=cause.evidence,
-        )
-        for cause in analysis.causes
-    ]
-
-
-def relabel(analysis: Analysis, labels: Mapping[str, Label]) -> Analysis:
-    """The analysis with other labels in force; what somebody has read and decided leaves the reading list."""
-    causes = [as_cause(labels[cause.task]) if cause.task in labels else cause for cause in analysis.causes]
-    decided = {cause.task for cause in causes if not is_by_rule(cause.author)}
-    waiting = [item for item in analysis.reading_list if item.task not in decided]
-    worth = rejudged(analysis.interventions, analysis.tasks, causes)
-    return msgspec.structs.replace(analysis, causes=causes, reading_list=waiting, interventions=worth)

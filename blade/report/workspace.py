@@ -10,8 +10,9 @@ from typing import TypeVar
 import msgspec
 
 from blade.diagnosis.analysis import DECODER, SCHEMA_VERSION, Analysis
-from blade.diagnosis.analyze import AnalyzeOptions, draft_labels, relabel
+from blade.diagnosis.analyze import AnalyzeOptions
 from blade.diagnosis.labels import Label, read_labels
+from blade.diagnosis.relabelling import draft_labels, relabel
 from blade.errors import InputError, UsageError
 from blade.report.files import append_line, locked, write_file
 from blade.report.labelling import check_label, merge_labels
