@@ -29,16 +29,8 @@ from blade.rollouts.lines import (
     unwrapped,
 )
 from blade.rollouts.ranges import Progress, last_line, no_progress, scan_lines, scan_ranges, split_ranges
-from blade.rollouts.scan import (
-    BadRecord,
-    Plan,
-    Scan,
-    Scanner,
-    collector_paused,
-    first_rows,
-    join_scans,
-    whole_rows,
-)
+from blade.rollouts.scan import BadRecord, Scan, first_rows, join_scans
+from blade.rollouts.scanner import Plan, Scanner, collector_paused, whole_rows
 from blade.rollouts.sources import compression, damage_errors, fill, open_stream
 
 SAMPLE_RECORDS = 64

@@ -10,7 +10,7 @@ from rollout_rows import Row, message, result, rollout
 from scans import BUILDERS, agent_row, flat_row, items_of, jsonl, mutated, plain, read, records, some_rows, write_bytes
 
 from blade.errors import BladeError
-from blade.rollouts import lines, ranges, scan
+from blade.rollouts import lines, ranges, scan, scanner
 from blade.rollouts.reader import Reading, open_file
 
 kinds = st.sampled_from(sorted(BUILDERS))
@@ -73,7 +73,7 @@ def test_rows_read_one_at_a_time_are_the_rows_read_together(
     path = write_bytes(tmp_path_factory.mktemp("slow") / "run.jsonl", jsonl(rows) + b"nonsense\n" * bad)
     together = plain(read(path).scan)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(scan, "decode_together", lambda *_: None)
+        patch.setattr(scanner, "decode_together", lambda *_: None)
         assert plain(read(path).scan) == together
 
 

@@ -1,0 +1,65 @@
+"""What the table keeps of values that are too long or too odd to be kept whole: first words, a hash, or whether any."""
+
+import hashlib
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from blade.rollouts.columns import MAX_TEXT
+from blade.rollouts.fields import Leaf
+from blade.rollouts.steps import Trajectory, expanded, is_blank, kind_of, payload_of, text_of
+
+NAMED_TEXT = 60
+FAILURE_ENDINGS = ("-failed", "-timeout", "-skipped", "-killed", "-incomplete")
+
+
+def plain_values(values: Sequence[Any], leaf: Leaf) -> Sequence[Any]:
+    """Values as a column takes them; of undecoded ones the first words, or whether there is anything."""
+    if leaf is Leaf.PRESENT:
+        return [None if v is None else not is_blank(v) for v in values]
+    if leaf is Leaf.TEXT:
+        return [None if v is None or is_blank(v) else text_of(v)[:MAX_TEXT] for v in values]
+    if leaf is Leaf.ANY:
+        return [None if v is None or is_blank(v) else any_value(v) for v in values]
+    return values
+
+
+def any_value(raw: msgspec.Raw) -> Any:
+    """A scalar, or the first words of a list or an object."""
+    text = bytes(raw)
+    if text[:1] in (b"[", b"{"):
+        return text.decode("utf-8", "replace")[:MAX_TEXT]
+    return msgspec.json.decode(text)
+
+
+def shortened(value: Any) -> Any:
+    """A value of a field the user named: a text too long for the table keeps its first words and a hash of all."""
+    if not isinstance(value, str) or len(value) <= MAX_TEXT:
+        return value
+    digest = hashlib.blake2b(value.encode("utf-8", "replace"), digest_size=6).hexdigest()
+    return f"{value[:NAMED_TEXT]}… {digest}"
+
+
+def raw_hash(value: msgspec.Raw | None) -> str | None:
+    if value is None or is_blank(value):
+        return None
+    return hashlib.blake2b(bytes(value), digest_size=6).hexdigest()
+
+
+def items_hash(items: Trajectory) -> str | None:
+    """A name for a prompt that depends on its words only."""
+    if not items:
+        return None
+    digest = hashlib.blake2b(digest_size=6)
+    for item in expanded(items, prompt=True):
+        payload = payload_of(item, kind_of(item, prompt=True))
+        digest.update(f"\0{item.name or ''}\0".encode("utf-8", "replace"))
+        digest.update(text_of(payload).encode("utf-8", "replace"))
+    return digest.hexdigest()
+
+
+def failure_suffixes(ids: Sequence[Any]) -> list[str | None]:
+    """How a synthetic failed row of an older Gym ends its id; other ids are of no use in a table."""
+    texts = (value if isinstance(value, str) else "" for value in ids)
+    return [text.rpartition("-")[2] if text.endswith(FAILURE_ENDINGS) else None for text in texts]
