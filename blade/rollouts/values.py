@@ -78,7 +78,7 @@ class Rollout(msgspec.Struct, frozen=True, kw_only=True):
     reward: float | None = None
     """Score given by the verifier."""
     success: bool | None = None
-    """Whether the attempt counts as a success; `None` without a rule or a reward."""
+    """Whether the attempt counts as a success; `None` until a rule has judged it, and where it cannot."""
     model: str | None = None
     """Model that answered."""
     agent: str | None = None

@@ -1,7 +1,8 @@
 """A pack applied to a run: how far rollouts came, and which error pattern each that did not pass belongs to.
 
-The table is asked first. The file is read twice at most: once for the rows the table leaves open, once for quotes.
-Rollouts that passed are never read. In a run without a success rule nothing is known to have passed, so patterns are
+The table is asked first. The file is read for a small sample, which says what fields there are beyond the table's, once
+for the rows the table leaves open, and once for each pattern that quotes. Only the sample holds rollouts that passed.
+In a run without a success rule nothing is known to have passed, so patterns are
 looked for in every rollout. Rollouts that failed before a verdict lack the very fields rules ask for, so a pattern does
 not look at them unless it asks for `status: failed`.
 """
