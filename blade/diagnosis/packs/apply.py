@@ -2,9 +2,9 @@
 
 The table is asked first. The file is read for a small sample, which says what fields there are beyond the table's, once
 for the rows the table leaves open, and once for each pattern that quotes. Only the sample holds rollouts that passed.
-In a run without a success rule nothing is known to have passed, so patterns are
-looked for in every rollout. Rollouts that failed before a verdict lack the very fields rules ask for, so a pattern does
-not look at them unless it asks for `status: failed`.
+In a run without a success rule nothing is known to have passed, so patterns are looked for in every rollout. Rollouts
+that failed before a verdict lack the very fields rules ask for, so a pattern does not look at them unless it asks for
+`status: failed`.
 """
 
 from typing import NamedTuple
