@@ -1,4 +1,3 @@
-
 import msgspec
 import numpy as np
 import pytest

@@ -257,3 +257,27 @@ def test_values_do_not_depend_on_where_chunks_end(tmp_path: Path, monkeypatch: p
     assert [row.get("field") for row in whole[15::30][:8]] == [
         1, "[1, 2]", "a", '{"x": 1}', None, '[{"y": 1}]', 0.5, True,
     ]  # fmt: skip
+
+
+def test_a_row_that_has_to_be_mended_keeps_its_other_fields(tmp_path: Path) -> None:
+    nested = rollout(1, 0, output=[[message("by turn")]], params={"tools": [{"name": "look"}]}, odd=["a", {"b": 1}])
+    path = write_bytes(tmp_path / "run.jsonl", jsonl([rollout(0, 0, odd=3), nested]))
+    file = read(path)
+    found = records(file.scan)[1]
+    assert (found["responses_create_params.tools"], found["odd"]) == (True, '["a",{"b":1}]')
+    assert [item.text for item in items_of(file)[1]] == ["question 1", "by turn"]
+
+
+def test_new_layouts_are_not_made_for_ever(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[bool] = []
+
+    class Noted(scanner.Layout):
+        def __init__(self, tree: Any, *, strict: bool = True) -> None:
+            made.append(strict)
+            super().__init__(tree, strict=strict)
+
+    monkeypatch.setattr(scanner, "Layout", Noted)
+    monkeypatch.setattr(lines, "CHUNK", 64)
+    rows = [{"id": n, "score": 1, f"field_{n}": n} for n in range(200)]
+    found = read(write_bytes(tmp_path / "wild.jsonl", jsonl(rows))).scan
+    assert (len(found), made) == (200, [True] * scanner.MAX_SURPRISES + [False])

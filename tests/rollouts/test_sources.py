@@ -98,7 +98,7 @@ def test_a_truncated_archive_of_an_array_says_so_too(tmp_path: Path) -> None:
     assert (len(found) > 100, found.bad[-1].reason[:35]) == (True, "the file cannot be read any further")
 
 
-@pytest.mark.parametrize("data", [b"", b" \n\n", gzip.compress(b"")])
+@pytest.mark.parametrize("data", [b"", b" \n\n", gzip.compress(b"", mtime=0)], ids=["empty", "blank", "empty_gzip"])
 def test_an_empty_file_is_an_input_error(tmp_path: Path, data: bytes) -> None:
     with pytest.raises(InputError, match="is empty; expected JSON records, one per line or in an array"):
         read(write_bytes(tmp_path / "run.jsonl", data))
