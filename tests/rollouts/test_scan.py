@@ -17,6 +17,12 @@ kinds = st.sampled_from(sorted(BUILDERS))
 mixed_rows = kinds.flatmap(some_rows)
 
 
+def read_by(patch: pytest.MonkeyPatch, size: int) -> None:
+    """Makes files be read by chunks of no more than `size` bytes."""
+    patch.setattr(lines, "CHUNK", size)
+    patch.setattr(lines, "MAX_CHUNK", size)
+
+
 def filled_lines(data: bytes) -> int:
     return sum(bool(line.strip()) for line in data.removeprefix(b"\xef\xbb\xbf").split(b"\n"))
 
@@ -52,7 +58,7 @@ def damaged(draw: st.DrawFn) -> bytes:
 
 @settings(max_examples=300, deadline=None)
 @given(data=damaged())
-@example(data=b'{"reward": 1}{"reward": 0}\n{"a":\n{"b": 1}}\n')
+@example(data=b'{"reward": 1, "a": {"b": 1}}\n{"reward": 1}{"reward": 0}\n{"a":\n{"b": 1}}\n')
 def test_damaged_bytes_never_raise_and_every_line_is_accounted_for(
     tmp_path_factory: pytest.TempPathFactory, data: bytes
 ) -> None:
@@ -88,7 +94,7 @@ def test_ranges_and_small_chunks_give_what_one_pass_gives(
         patch.setattr(ranges, "MIN_RANGE", 1)
         patch.setattr(ranges, "scan_in_processes", in_this_process)
         assert plain(read(path, jobs=jobs).scan) == whole
-        patch.setattr(lines, "CHUNK", 64)
+        read_by(patch, 64)
         assert plain(read(path).scan) == whole
 
 
@@ -134,7 +140,7 @@ def test_a_field_may_change_its_type_midway(tmp_path: Path, before: Any, after: 
 
 
 def test_a_file_that_never_settles_is_read_all_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lines, "CHUNK", 512)
+    read_by(monkeypatch, 512)
     rows = [{"id": n, "score": n % 2, f"field_{n}": n, "field": ["x"] if n % 3 else n} for n in range(500)]
     found = read(write_bytes(tmp_path / "wild.jsonl", jsonl(rows))).scan
     assert (len(found), found.bad) == (500, [])
@@ -148,7 +154,7 @@ def test_a_map_from_ids_to_things_is_no_set_of_fields(tmp_path: Path) -> None:
 
 
 def test_a_map_that_grows_row_by_row_is_given_up_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lines, "CHUNK", 256)
+    read_by(monkeypatch, 256)
     rows = [{"id": n, "score": 1, "by_id": {f"k{n}_{key}": key for key in range(9)}} for n in range(90)]
     found = read(write_bytes(tmp_path / "maps.jsonl", jsonl(rows))).scan
     assert (len(found), found.bad, sorted(found.columns)) == (90, [], ["id", "score"])
@@ -187,7 +193,7 @@ def test_line_and_offset_of_a_row_are_those_of_the_file(tmp_path: Path, change: 
 
 
 def test_a_row_may_be_larger_than_a_chunk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lines, "CHUNK", 100)
+    read_by(monkeypatch, 100)
     rows = [rollout(0, 0), rollout(1, 0, output=[message("x" * 5000)]), rollout(2, 0)]
     found = read(write_bytes(tmp_path / "run.jsonl", jsonl(rows))).scan
     assert [row["_ng_task_index"] for row in records(found)] == [0, 1, 2]
@@ -252,7 +258,7 @@ def test_values_do_not_depend_on_where_chunks_end(tmp_path: Path, monkeypatch: p
     rows = [{"id": n, "score": 1, "field": values[n // 30 % 8]} for n in range(480)]
     path = write_bytes(tmp_path / "run.jsonl", jsonl(rows))
     whole = records(read(path).scan)
-    monkeypatch.setattr(lines, "CHUNK", 300)
+    read_by(monkeypatch, 300)
     assert records(read(path).scan) == whole
     assert [row.get("field") for row in whole[15::30][:8]] == [
         1, "[1, 2]", "a", '{"x": 1}', None, '[{"y": 1}]', 0.5, True,
@@ -277,7 +283,7 @@ def test_new_layouts_are_not_made_for_ever(tmp_path: Path, monkeypatch: pytest.M
             super().__init__(tree, strict=strict)
 
     monkeypatch.setattr(scanner, "Layout", Noted)
-    monkeypatch.setattr(lines, "CHUNK", 64)
+    read_by(monkeypatch, 64)
     rows = [{"id": n, "score": 1, f"field_{n}": n} for n in range(200)]
     found = read(write_bytes(tmp_path / "wild.jsonl", jsonl(rows))).scan
     assert (len(found), made) == (200, [True] * scanner.MAX_SURPRISES + [False])
