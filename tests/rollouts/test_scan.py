@@ -11,6 +11,7 @@ from scans import BUILDERS, agent_row, flat_row, items_of, jsonl, mutated, plain
 
 from blade.errors import BladeError
 from blade.rollouts import lines, ranges, scan, scanner
+from blade.rollouts.fields import Layout
 from blade.rollouts.reader import Reading, open_file
 
 kinds = st.sampled_from(sorted(BUILDERS))
@@ -277,7 +278,7 @@ def test_a_row_that_has_to_be_mended_keeps_its_other_fields(tmp_path: Path) -> N
 def test_new_layouts_are_not_made_for_ever(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[bool] = []
 
-    class Noted(scanner.Layout):
+    class Noted(Layout):
         def __init__(self, tree: Any, *, strict: bool = True) -> None:
             made.append(strict)
             super().__init__(tree, strict=strict)
