@@ -288,3 +288,13 @@ def test_new_layouts_are_not_made_for_ever(tmp_path: Path, monkeypatch: pytest.M
     rows = [{"id": n, "score": 1, f"field_{n}": n} for n in range(200)]
     found = read(write_bytes(tmp_path / "wild.jsonl", jsonl(rows))).scan
     assert (len(found), made) == (200, [True] * scanner.MAX_SURPRISES + [False])
+
+
+def test_odd_rows_in_every_chunk_do_not_use_up_the_surprises(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    read_by(monkeypatch, 150)
+    rows: list[Row] = [{"id": n, "score": 1, "meta": {"a": n} if n % 2 else "none"} for n in range(200)]
+    found = read(write_bytes(tmp_path / "odd.jsonl", jsonl([*rows, {"id": 200, "late": "here"}]))).scan
+    assert (records(found)[-2:], found.bad) == (
+        [{"id": 199, "score": 1, "meta.a": 199}, {"id": 200, "late": "here"}],
+        [],
+    )
