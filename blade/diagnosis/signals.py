@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from blade.diagnosis.analysis import Signal, SignalKind
+from blade.diagnosis.endings import is_machine, shared_endings
 from blade.diagnosis.observations import (
     Seen,
     any_of,
@@ -18,8 +19,6 @@ from blade.diagnosis.observations import (
     is_true,
     lists,
     marked,
-    marked_at_the_end,
-    marks_of,
     rows_of,
     says,
 )
@@ -32,6 +31,7 @@ from blade.rollouts.table import FAILED, TRUNCATED, RolloutTable
 
 MESSAGE = KINDS.index("message")
 CALL = KINDS.index("tool_call")
+RESULT = KINDS.index("tool_result")
 
 LOOP = 3
 """Identical calls that make a loop: a second try is common sense, a third is not."""
@@ -80,11 +80,9 @@ def failed(table: RolloutTable) -> Seen:
 
 
 def provider_error(table: RolloutTable) -> Seen:
-    said = marks_of(table, "rate_limit", "server_error", "connection_error")
-    last = said.items == table.rows.fact("final_at")[said.rows]
-    alone = table.rows.fact("final_kind")[said.rows] == MESSAGE
-    message = Seen(said.rows[last & alone], said.items[last & alone])
-    return any_of(rows_of(says(table, "response.error")), message)
+    dumped = shared_endings(table) & is_machine(table) & (table.rows.fact("final_kind") == MESSAGE)
+    said = dumped | (table.rows.fact("broken_at") >= 0)
+    return any_of(rows_of(says(table, "response.error")), rows_of(said, table.rows.fact("final_at")))
 
 
 def timeout(table: RolloutTable) -> Seen:
@@ -92,8 +90,10 @@ def timeout(table: RolloutTable) -> Seen:
 
 
 def sandbox_fault(table: RolloutTable) -> Seen:
+    dropped = shared_endings(table) & (table.rows.fact("final_kind") == RESULT)
+    gone = table.rows.fact("gone_at")
     flags = is_true(table, "memory_limit_exceeded_error")
-    return any_of(rows_of(flags), marked_at_the_end(table, "sandbox_fault", "out_of_memory"))
+    return any_of(rows_of(flags), rows_of(gone >= 0, gone), rows_of(dropped, table.rows.fact("final_at")))
 
 
 def verifier_exception(table: RolloutTable) -> Seen:
@@ -141,6 +141,12 @@ def refusal(table: RolloutTable) -> Seen:
     return rows_of((table.rows.fact("refused") > 0) | is_true(table, "is_refusal"), table.rows.fact("final_at"))
 
 
+def stock_answer(table: RolloutTable) -> Seen:
+    """The same last words to several tasks, which fail where other rollouts of those tasks pass."""
+    plain = (table.rows.fact("final_kind") == MESSAGE) & ~is_machine(table) & (table.rows.fact("refused") == 0)
+    return rows_of(shared_endings(table) & plain, table.rows.fact("final_at"))
+
+
 def unparsable_answer(table: RolloutTable) -> Seen:
     flags = is_true(table, "parse_failed", "parse_fail", "no_answer") | is_false(table, "extraction_successful")
     return rows_of(flags | no_extract(table), table.rows.fact("final_at"))
@@ -158,7 +164,7 @@ def no_extract(table: RolloutTable) -> Bools:
 
 
 def repeated_call(table: RolloutTable) -> Seen:
-    return rows_of(table.rows.fact("repeated_calls") >= LOOP, table.rows.fact("repeated_at"))
+    return rows_of(table.rows.fact("looped_calls") >= LOOP, table.rows.fact("looped_at"))
 
 
 def tool_error(table: RolloutTable) -> Seen:
@@ -166,13 +172,13 @@ def tool_error(table: RolloutTable) -> Seen:
 
 
 def ignored_tool_error(table: RolloutTable) -> Seen:
-    """The last thing a tool said was an error, and the rollout answered all the same."""
-    answered = table.rows.fact("final_kind") == MESSAGE
+    """The last thing a tool said was an error, and the rollout answered without a word about it."""
+    answered = (table.rows.fact("final_kind") == MESSAGE) & (table.rows.fact("owned_up") == 0)
     return rows_of((table.rows.fact("ended_on_error") > 0) & answered, table.rows.fact("final_at"))
 
 
 def tool_timeout(table: RolloutTable) -> Seen:
-    return marked_at_the_end(table, "timeout")
+    return rows_of(table.rows.fact("stalled_at") >= 0, table.rows.fact("stalled_at"))
 
 
 def no_tool_call(table: RolloutTable) -> Seen:
@@ -182,12 +188,12 @@ def no_tool_call(table: RolloutTable) -> Seen:
 
 
 def stopped_early(table: RolloutTable) -> Seen:
-    """The last item is not an answer, although most rollouts of the run end with one; or the runner says so."""
+    """The last item is no answer although most rollouts of the run end with one, or only says what comes next."""
     final = table.rows.fact("final_kind")
     produced = (table.rows.fact("output_items") > 0) & (table.status != FAILED)
     answers = [MESSAGE] if (table.rows.fact("tool_results") > 0).any() else [MESSAGE, CALL]
     # Where tools never answer, the call is what the verifier looks at.
-    unanswered = produced & ~np.isin(final, answers)
+    unanswered = produced & (~np.isin(final, answers) | (table.rows.fact("announced") > 0))
     usual = bool(produced.any()) and float(unanswered[produced].mean()) > NORMAL
     mask = is_false(table, "finished_naturally")
     return rows_of(mask if usual else mask | unanswered, table.rows.fact("final_at"))
@@ -217,6 +223,7 @@ RULES: tuple[Rule, ...] = (
     Rule("context_overflow", "behaviour", "outgrew the context window", "context fields, texts", context_overflow),
     Rule("empty_output", "behaviour", "produced no answer and no tool call", "output items", empty_output),
     Rule("refusal", "behaviour", "declined the task", "is_refusal, opening of the answer", refusal),
+    Rule("stock_answer", "behaviour", "said the same to several tasks", "last words", stock_answer),
     Rule("repeated_tool_call", "behaviour", f"made one tool call {LOOP} or more times", "tool calls", repeated_call),
     Rule("ignored_tool_error", "behaviour", "answered right after a tool error", "tool results", ignored_tool_error),
     Rule("stopped_early", "behaviour", "stopped before answering", "last item, finished_naturally", stopped_early),

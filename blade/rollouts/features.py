@@ -4,7 +4,7 @@ They are taken from half-decoded items, and their positions are those of `steps.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
 from typing import NamedTuple
 
@@ -13,7 +13,21 @@ import numpy as np
 import numpy.typing as npt
 
 from blade.rollouts.fields import RawItem
-from blade.rollouts.patterns import SHORT_MESSAGE, Search, marked
+from blade.rollouts.patterns import SHORT_MESSAGE, TEXT_MARKS, Search, marked
+from blade.rollouts.phrases import (
+    EDGE,
+    OPENING,
+    PLAN_WINDOW,
+    REFUSAL_WINDOW,
+    TOOL_ERROR,
+    announces,
+    fingerprint,
+    is_provider_error,
+    is_refusal,
+    is_sandbox_fault,
+    is_timeout,
+    owns_up,
+)
 from blade.rollouts.steps import (
     CALL,
     ENVIRONMENT,
@@ -35,37 +49,44 @@ __all__ = ["FACTS", "KINDS", "TOOL_ERROR", "Features", "features_of", "is_refusa
 FACTS = (
     "items", "prompt_items", "messages", "reasoning", "tool_calls", "tool_results", "environment_turns",
     "text_bytes", "repeated_calls", "repeated_at", "tool_errors", "error_at", "ended_on_error", "final_kind",
-    "final_at", "answer_bytes", "refused",
+    "final_at", "answer_bytes", "refused", "looped_calls", "looped_at", "owned_up", "announced", "broken_at",
+    "gone_at", "stalled_at", "ending",
 )  # fmt: skip
 """Columns of facts. Positions are -1 when there is none; `final_kind` is an index into `KINDS`, -1 for no output."""
 
-TOOL_ERROR = re.compile(
-    rb"""(?:["\s]|\\[nrt"])*+(?:
-        \{(?:\s|\\[nrt])*+\\*"(?:error|errors|exception|error_message)\\*"\s*:\s*+(?!null|false|0|\\*"\\*"|\[\s*\]|\{\s*\})
-      | [^\w"{]{0,4}(?:error|exception|traceback|fatal)\b
-      | <tool_use_error>
-      | exit\s+code:?\s*[1-9]
-    )""",
-    re.IGNORECASE | re.VERBOSE,
-)
-"""How a tool's answer begins when the tool failed, be it decoded or with its quotes and line breaks still escaped."""
-OPENING = 120
 PARTS = re.compile(rb"\s*[\[{]")
 
-REFUSAL = re.compile(
-    r"""\b(?:
-        i(?:['’]m|\sam)\s+sorry,?\s+(?:but\s+)?i\s+(?:can(?:no|['’])t|am\s+(?:unable|not\s+able))\s+
-            (?:help|assist|comply|provide|fulfil|do\s+that|to\s+(?:help|assist|provide))
-      | i\s+(?:can(?:no|['’])t|won['’]t|will\s+not)\s+(?:help\s+(?:you\s+)?with|assist|comply|fulfil)
-      | i(?:['’]m|\sam)\s+(?:unable|not\s+able)\s+to\s+(?:help|assist|comply)
-      | as\s+an\s+ai\b[^.]{0,40}\bi\s+can(?:no|['’])t
-    )""",
-    re.IGNORECASE | re.VERBOSE,
-)
-"""A final answer that declines the task; only its opening is looked at."""
-REFUSAL_WINDOW = 300
-NEGATION_SEARCH = Search([(0, text.encode()) for text in ("n't", "n’t", "cannot", "unable", "not able", "will not")])
+REFUSAL_SEARCH = Search(
+    [
+        (0, text.encode())
+        for text in (
+            "n't", "n’t", "cannot", "can not", "unable", "will not", "do not feel", "do not have", "do not think",
+            "do not believe", "not able", "not something", "not anything", "not a request", "not a task",
+            "not a question", "not a thing", "not allowed", "not permitted", "not going", "rather not", "prefer not",
+            "declin", "refus", "turn th", "appropriate", "ethical", "irresponsible", "against", "violat", "break",
+            "conflict", "comfortable", "programmed", "designed",
+        )
+    ]
+)  # fmt: skip
 """One of these is in every refusal; looking for them first spares most answers the expression."""
+TROUBLE_SEARCH = Search(
+    [
+        (0, text.encode())
+        for text in (
+            "container", "sandbox", "pod", "docker", "runtime", "vm", "machine", "environment", "workspace", "kernel",
+            "worker", "instance", "oom", "memory", "no space", "quota", "137", "kill", "rpc error", "timed out",
+            "timeout", "deadline",
+        )
+    ]
+)  # fmt: skip
+"""One of these is in every message that a sandbox is gone or a tool took too long."""
+PLAN_SEARCH = Search([(0, text.encode()) for text in ("let me", "let's", "let’s", "i'", "i’", "i ", "time to")])
+"""One of these is in every announcement of a next step."""
+
+PROVIDER_WORDS = tuple(
+    literal.decode() for code in ("rate_limit", "server_error", "connection_error") for literal in TEXT_MARKS[code]
+)
+"""A message that begins with one of these is an error too."""
 
 Indices = npt.NDArray[np.int64]
 
@@ -128,9 +149,13 @@ def features_of(prompts: Sequence[Trajectory], outputs: Sequence[Trajectory]) ->
     counts = np.bincount(batch.row * len(KINDS) + batch.kinds, minlength=batch.rows * len(KINDS))
     ends = batch.before + batch.sizes
     final = batch.last(np.arange(len(batch.items)), batch.kinds)
+    repeated = repeats(batch, calls)
+    errors = tool_errors(batch, calls)
+    finals = final_answers(batch)
     columns = (
-        ends, batch.before, *counts.reshape(-1, len(KINDS)).T, text_bytes(batch), *repeats(batch, calls),
-        *tool_errors(batch, calls), final, np.where(final < 0, -1, ends - 1), *answers(batch),
+        ends, batch.before, *counts.reshape(-1, len(KINDS)).T, text_bytes(batch), *repeated,
+        *errors, final, np.where(final < 0, -1, ends - 1), *answers(finals.texts), *loops(batch, calls, repeated),
+        *last_words(finals.texts, ended_on_error=errors[-1]), *endings(batch, finals),
     )  # fmt: skip
     first_calls = batch.first(calls, calls).tolist()
     first_tools = [None if index < 0 else name_of(batch.items[index], CALL) for index in first_calls]
@@ -156,6 +181,51 @@ def repeats(batch: Batch, calls: Indices) -> tuple[Indices, Indices]:
     return most, where
 
 
+Call = tuple[str | None, bytes]
+
+
+def loops(batch: Batch, calls: Indices, repeated: tuple[Indices, Indices]) -> tuple[Indices, Indices]:
+    """How often each row made one call to no new effect, at most, and where the last of them stands; -1 for nowhere.
+
+    Whoever runs the same tests after every edit is not in a loop; whoever does nothing else in between, or is told the
+    same every time, is.
+    """
+    most, where = np.minimum(repeated[0], 1), np.where(repeated[0] > 0, batch.first(calls, batch.position[calls]), -1)
+    made: dict[int, dict[Call, list[int]]] = {}
+    since: dict[int, dict[Call, int]] = {}
+    again = calls[repeated[0][batch.row[calls]] > 1]
+    for row, index in zip(batch.row[again].tolist(), again.tolist(), strict=True):
+        call = (batch.items[index].name, bytes(batch.payloads[index]))
+        before = made.setdefault(row, {}).setdefault(call, [])
+        if not before:
+            since[row] = {}
+        before.append(index)
+        times = since[row][call] = since[row].get(call, 0) + 1
+        if len(before) > max(times, 2):
+            times = max(times, same_results(batch, before))
+        if times > 1 and times > most[row]:
+            most[row], where[row] = times, batch.position[index]
+    return most, where
+
+
+def same_results(batch: Batch, calls: Sequence[int]) -> int:
+    """How many of some calls were told the same as the last of them."""
+    told = [result_of(batch, index) for index in calls]
+    return told.count(told[-1]) if told[-1] is not None else 0
+
+
+def result_of(batch: Batch, call: int) -> bytes | None:
+    """What a call was answered: the result with its id, else the one right after it."""
+    call_id, row = batch.items[call].call_id, batch.row[call]
+    for index in range(call + 1, min(call + 20, len(batch.items))):
+        item = batch.items[index]
+        if batch.row[index] != row:
+            break
+        if batch.kinds[index] == RESULT and (call_id is None or (item.call_id or item.tool_call_id) in (call_id, None)):
+            return bytes(batch.payloads[index])
+    return None
+
+
 def tool_errors(batch: Batch, calls: Indices) -> tuple[Indices, Indices, Indices]:
     """How many tools failed, where the first did, and whether no call followed the last result, a failed one."""
     results = batch.of_kind(RESULT)
@@ -172,17 +242,41 @@ def is_failure(answer: msgspec.Raw) -> bool:
     return TOOL_ERROR.match(opening, 0, OPENING) is not None
 
 
-def answers(batch: Batch) -> tuple[Indices, Indices]:
-    """Bytes of each final answer without its thinking, and whether it declines the task."""
+class Finals(NamedTuple):
+    """The last message of each row."""
+
+    items: list[int]
+    """Its index; -1 where a row has none."""
+    texts: list[str]
+    """Its words without the thinking."""
+
+
+def final_answers(batch: Batch) -> Finals:
     messages = batch.of_kind(MESSAGE)
-    final = batch.last(messages, messages).tolist()
-    texts = ["" if index < 0 else said(batch.payloads[index]) for index in final]
+    items = batch.last(messages, messages).tolist()
+    return Finals(items, ["" if index < 0 else said(batch.payloads[index]) for index in items])
+
+
+def answers(texts: Sequence[str]) -> tuple[Indices, Indices]:
+    """Bytes of each final answer without its thinking, and whether it declines the task."""
     sizes = [len(text) if text.isascii() else len(text.encode("utf-8", "replace")) for text in texts]
-    refused = np.zeros(batch.rows, dtype=np.int64)
-    openings = [text[:REFUSAL_WINDOW] for text in texts]
-    for row, _ in NEGATION_SEARCH.pieces_with([text.encode("utf-8", "replace") for text in openings]):
-        refused[row] = is_refusal(openings[row])
+    refused = flagged([text[:REFUSAL_WINDOW] for text in texts], REFUSAL_SEARCH, is_refusal)
     return np.array(sizes, dtype=np.int64), refused
+
+
+def last_words(texts: Sequence[str], *, ended_on_error: Indices) -> tuple[Indices, Indices]:
+    """Whether each final answer owns up to the error before it, and whether it only says what comes next."""
+    owned = [int(ended and owns_up(text)) for text, ended in zip(texts, ended_on_error.tolist(), strict=True)]
+    announced = flagged([text[-PLAN_WINDOW:] for text in texts], PLAN_SEARCH, announces)
+    return np.array(owned, dtype=np.int64), announced
+
+
+def flagged(texts: Sequence[str], search: Search, holds: Callable[[str], bool]) -> Indices:
+    """Which texts hold; only those are asked that the search finds something in."""
+    out = np.zeros(len(texts), dtype=np.int64)
+    for row, _ in search.pieces_with([text.encode("utf-8", "replace") for text in texts]):
+        out[row] = holds(texts[row])
+    return out
 
 
 def said(answer: msgspec.Raw) -> str:
@@ -194,11 +288,6 @@ def said(answer: msgspec.Raw) -> str:
     return text.strip()
 
 
-def is_refusal(answer: str) -> bool:
-    """Whether an answer opens by declining the task."""
-    return REFUSAL.search(answer[:REFUSAL_WINDOW]) is not None
-
-
 def marks(batch: Batch) -> npt.NDArray[np.int32]:
     """The items that say something went wrong: what tools and the environment said, and short messages."""
     told = (batch.kinds == RESULT) | (batch.kinds == ENVIRONMENT)
@@ -206,6 +295,46 @@ def marks(batch: Batch) -> npt.NDArray[np.int32]:
     found = np.array(marked([batch.payloads[index] for index in heard.tolist()]), dtype=np.int64).reshape(-1, 2)
     items = heard[found[:, 0]]
     return np.stack([batch.row[items], found[:, 1], batch.position[items]], axis=1).astype(np.int32)
+
+
+def endings(batch: Batch, finals: Finals) -> tuple[Indices, Indices, Indices, Indices]:
+    """Where each row ends in a provider's error, in a lost sandbox, in a time-out; and a number for its last words."""
+    everything, results = np.arange(len(batch.items)), batch.of_kind(RESULT)
+    last, told = batch.last(everything, everything), batch.last(results, results)
+    short = {i: text for i, text in zip(*finals, strict=True) if 0 < len(text) <= SHORT_MESSAGE}
+    broken = [i for i in last.tolist() if i in short and is_error(short[i])]
+    likely = TROUBLE_SEARCH.pieces_with([b"" if i < 0 else ends_of(batch.payloads[i]) for i in told.tolist()])
+    heard = {int(told[row]): text_of(batch.payloads[told[row]]) for row, _ in likely}
+    gone = [index for index, text in heard.items() if is_sandbox_fault(text)]
+    stalled = [index for index, text in heard.items() if is_timeout(text)]
+    return places(batch, broken), places(batch, gone), places(batch, stalled), fingerprints(batch, short, last)
+
+
+def places(batch: Batch, items: Sequence[int]) -> Indices:
+    """The position of each row's item; -1 where it has none."""
+    chosen = np.array(items, dtype=np.int64)
+    return batch.first(chosen, batch.position[chosen])
+
+
+def is_error(message: str) -> bool:
+    return message.lower().startswith(PROVIDER_WORDS) or is_provider_error(message)
+
+
+def fingerprints(batch: Batch, short: Mapping[int, str], last: Indices) -> Indices:
+    """A number for the last words of each row, the same for the same words, whoever said them; 0 for long ones."""
+    out = np.zeros(batch.rows, dtype=np.int64)
+    for row, index in enumerate(last.tolist()):
+        if index in short:
+            out[row] = fingerprint(short[index])
+        elif index >= 0 and batch.kinds[index] == RESULT and len(batch.payloads[index]) <= SHORT_MESSAGE:
+            out[row] = fingerprint(text_of(batch.payloads[index]))
+    return out
+
+
+def ends_of(payload: msgspec.Raw) -> bytes:
+    """Both ends of an undecoded text; escapes make it longer than the text it stands for."""
+    view = memoryview(payload)
+    return bytes(view) if len(view) <= 4 * EDGE else bytes(view[: 2 * EDGE]) + bytes(view[-2 * EDGE :])
 
 
 def split_thinking(text: str) -> tuple[str, str]:

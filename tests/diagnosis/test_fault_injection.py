@@ -11,13 +11,10 @@ from rollout_rows import Row, analyze_rows, call, message, read_files, result, r
 from blade.diagnosis import analyze
 from blade.diagnosis.answers import same_answer
 
-STEADY = ("duplicate rows", "copied run", "dropped rows", "verifier flip", "strict format", "wrong gold", "truncation")
-"""Faults that are found in full whatever the words."""
 
-
-@pytest.mark.parametrize("fault", [pytest.param(f, id=f.name) for f in FAULTS if f.name in STEADY])
+@pytest.mark.parametrize("fault", [pytest.param(fault, id=fault.name) for fault in FAULTS])
 def test_a_fault_is_found_where_it_was_put_and_nowhere_else(fault: Fault, tmp_path: Path) -> None:
-    trial = run_trial(fault, fault.families[0], 3, share=0.05, folder=tmp_path)
+    trial = run_trial(fault, fault.families[-1], 3, share=0.05, folder=tmp_path)
     assert trial.struck
     assert trial.found == trial.struck
 

@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 from rollout_rows import Row, call, message, result, rollout, thought
 from scans import BUILDERS, chat_call, chat_row, facts, items_of, jsonl, marks, read, some_rows, write_bytes
 
-from blade.rollouts.features import KINDS, OPENING, TOOL_ERROR, is_refusal, split_thinking
+from blade.rollouts.features import KINDS, TOOL_ERROR, is_refusal, split_thinking
 from blade.rollouts.patterns import END, LITERALS, MARKS, SHORT_MESSAGE, WHOLE
+from blade.rollouts.phrases import OPENING
 from blade.rollouts.reader import FileScan
 from blade.rollouts.values import Item
 
@@ -133,6 +134,8 @@ def test_all_facts_of_one_trajectory(tmp_path: Path) -> None:
         "text_bytes": 50 + 42,
         "repeated_calls": 2, "repeated_at": 4, "tool_errors": 1, "error_at": 3, "ended_on_error": 0,
         "final_kind": KINDS.index("message"), "final_at": 7, "answer_bytes": 5, "refused": 0,
+        "looped_calls": 2, "looped_at": 4, "owned_up": 0, "announced": 0, "broken_at": -1, "gone_at": -1,
+        "stalled_at": -1, "ending": 0,
     }  # fmt: skip
 
 

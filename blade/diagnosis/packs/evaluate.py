@@ -32,6 +32,7 @@ from blade.rollouts.table import STATUSES, Floats, RolloutTable
 PLACES = {
     "tool_errors": "error_at",
     "repeated_calls": "repeated_at",
+    "looped_calls": "looped_at",
     "ended_on_error": "final_at",
     "final_kind": "final_at",
     "answer_bytes": "final_at",
