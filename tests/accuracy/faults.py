@@ -62,6 +62,6 @@ FAULTS: tuple[Fault, ...] = (
     Fault("tool loop", "BI", TOOLS_USED, tool_loop, frozenset({"repeated_tool_call"})),
     Fault("ignored tool error", "BI", TOOLS_USED, ignored_error, frozenset({"ignored_tool_error"})),
     Fault("early stop", "BI", ALL, early_stop, NO_ANSWER),
-    Fault("refusal", "BI", ALL, refusal, frozenset({"refusal"})),
+    Fault("refusal", "BI", ALL, refusal, frozenset({"refusal", "stock_answer"})),
 )
 NO_FAULT = Fault("no fault", "", ALL, no_fault, frozenset(), explains=False)
