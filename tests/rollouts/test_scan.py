@@ -294,4 +294,6 @@ def test_odd_rows_in_every_chunk_do_not_use_up_the_surprises(tmp_path: Path, mon
     read_by(monkeypatch, 150)
     rows: list[Row] = [{"id": n, "score": 1, "meta": {"a": n} if n % 2 else "none"} for n in range(200)]
     found = read(write_bytes(tmp_path / "odd.jsonl", jsonl([*rows, {"id": 200, "late": "here"}]))).scan
-    assert (records(found)[-1], found.bad) == ({"id": 200, "late": "here"}, [])
+    # A field seen as a text and as an object is kept as a short text.
+    kept = [{"id": 199, "score": 1, "meta": '{"a": 199}'}, {"id": 200, "late": "here"}]
+    assert (records(found)[-2:], found.bad) == (kept, [])
