@@ -29,16 +29,20 @@ ROOMS: dict[str, set[str]] = {
     "diagnosis": READING,
     "comparison": READING | {"diagnosis"},
     "report": READING | {"diagnosis", "comparison"},
-    # The line of benchmarks joins the main line at audit, which checks what benchmark packages promise.
-    "audit": COMPUTED | MAKING,
+    # The line of benchmarks joins the main line at audit, which checks what benchmark packages promise; its judge
+    # may ask a model.
+    "audit": COMPUTED | MAKING | {"llm", "skillkit"},
     # It starts below metrics: these rooms write, read back and aggregate rollouts, but never explain them.
     "benchmarks": READING,
     "environments": READING | {"benchmarks"},
-    "evals": READING | {"benchmarks", "environments"},
-    # A model is asked without knowing what for; the analyst drives everything drawn to its left.
+    # A runner asks a model, and may hand it skills.
+    "evals": READING | {"benchmarks", "environments", "llm", "skillkit"},
+    # A model is asked without knowing what for.
     "llm": set(),
-    "analyst": COMPUTED | MAKING | {"audit", "llm"},
-    "skillkit": set(),
+    # A skill is drafted from the fields and failures of rollouts.
+    "skillkit": READING | {"diagnosis"},
+    # The analyst drives everything drawn to its left.
+    "analyst": COMPUTED | MAKING | {"audit", "llm", "skillkit"},
     "cli": COMPUTED | MAKING | {"audit", "llm", "analyst", "skillkit", "blade"},
 }
 """Room -> rooms it may import. `blade` is the package's own front door, which opens on every room but cli."""
@@ -163,7 +167,7 @@ def test_the_rule_itself_has_no_circle() -> None:
         pytest.param("api.py", "import blade.cli", "blade imports cli", id="api_to_cli"),
         pytest.param("metrics/a.py", "import blade.api", "metrics imports blade", id="room_to_api"),
         pytest.param("errors.py", "import blade.rollouts", "errors imports rollouts", id="errors_import_nothing"),
-        pytest.param("skillkit/a.py", "import blade.rollouts", "skillkit imports rollouts", id="skillkit"),
+        pytest.param("skillkit/a.py", "import blade.report", "skillkit imports report", id="skillkit"),
     ],
 )
 def test_a_wrong_import_is_found(tmp_path: Path, file: str, source: str, expected: str) -> None:
