@@ -1,0 +1,56 @@
+"""What an environment is: how tasks are worked on with tools, and how what came out of it is judged.
+
+Judging is a function of the task and of the output items alone: tool calls are replayed over the task's first
+state, never taken from a session that happened to be open. So rollouts that exist can be judged again at any time.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+import msgspec
+
+Task = Mapping[str, Any]
+"""A row of a benchmark's data: the question's fields and what is expected, at top level."""
+
+Item = Mapping[str, Any]
+"""An item of a model's output in the form of OpenAI Responses: message, function_call, function_call_output, ..."""
+
+
+class Verdict(msgspec.Struct, frozen=True, kw_only=True):
+    """What an environment says about one rollout."""
+
+    reward: float
+    """From 0, nothing right, to 1, everything right."""
+    fields: dict[str, Any] = {}
+    """What the judgement rests on; written at the top level of the rollout's row."""
+
+
+class Session(Protocol):
+    """The tools of one rollout, over a state of its own."""
+
+    def call(self, name: str, arguments: str) -> str:
+        """What a tool answers to arguments given as JSON text. A call that cannot be made is answered, not raised."""
+        ...
+
+
+class Environment(Protocol):
+    """One way of working on tasks and of judging the result."""
+
+    name: str
+    """Name of its folder in `blade/environments`."""
+
+    def tools(self, task: Task) -> list[dict[str, Any]]:
+        """The function tools of a task as OpenAI Responses wants them; empty when there are none."""
+        ...
+
+    def open(self, task: Task) -> Session | None:
+        """Tools over a fresh state; `None` when there are none."""
+        ...
+
+    def verify(self, task: Task, items: Sequence[Item]) -> Verdict:
+        """Judges the output items of one rollout. Pure: the same items always get the same verdict."""
+        ...
+
+    def gold(self, task: Task) -> list[dict[str, Any]]:
+        """The output items of a rollout that does everything right."""
+        ...
