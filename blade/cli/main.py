@@ -10,22 +10,30 @@ import sys
 from typing import Annotated, Any, NoReturn
 
 import typer
-from typer.core import TyperGroup
 
 from blade._version import __version__
-from blade.cli import compare, demo, diagnose, diff, label, report, show
+from blade.cli import (
+    compare,
+    demo,
+    diagnose,
+    diff,
+    eval_group,
+    golden_group,
+    label,
+    list_group,
+    report,
+    show,
+    skill_group,
+)
+from blade.cli.groups import InOrder, offer
 from blade.cli.options import epilog
 from blade.errors import BladeError, InputError
 
 INTERRUPTED = 130
 
 
-class Front(TyperGroup):
+class Front(InOrder):
     """Runs a command and turns what stops it into one sentence and an exit code."""
-
-    def list_commands(self, ctx: Any) -> list[str]:
-        """Commands in the order they were added, which is the order of use."""
-        return list(self.commands)
 
     def invoke(self, ctx: Any) -> Any:
         try:
@@ -78,6 +86,10 @@ app.command(epilog=label.EPILOG)(label.label)
 app.command(epilog=report.EPILOG)(report.report)
 app.command(epilog=demo.EPILOG)(demo.demo)
 app.command(epilog=compare.EPILOG)(compare.compare)
+offer(app, "list", list_group.group)
+offer(app, "eval", eval_group.group)
+offer(app, "skill", skill_group.group)
+offer(app, "golden", golden_group.group)
 
 
 def print_version(wanted: bool) -> None:

@@ -5,29 +5,54 @@ import sys
 import time
 
 import pytest
+import typer
 from blade_command import blade, blade_process
+from command_tree import all_commands, commands_of
+from typer.core import TyperGroup
 from typer.main import get_command
 
 from blade import __version__
+from blade.cli.groups import make_group, offer
 from blade.cli.main import app
 
-COMMANDS = sorted(get_command(app).commands)  # type: ignore[attr-defined]
+COMMANDS = sorted(all_commands())
+GROUPS = sorted(name for name, command in get_command(app).commands.items() if isinstance(command, TyperGroup))  # type: ignore[attr-defined]
+EXIT_CODES = "Exit codes: 0 good, 1 problems found, 2 wrong usage, 3 input unreadable."
 
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_has_help_an_example_and_its_exit_codes(command: str) -> None:
-    found = blade(command, "--help")
+    found = blade(*command.split(), "--help")
 
     assert found.exit_code == 0
     assert f"\n    blade {command}" in found.stdout
-    assert "Exit codes: 0 good, 1 problems found, 2 wrong usage, 3 input unreadable." in found.stdout
+    assert EXIT_CODES in found.stdout
 
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_option_and_argument_has_help(command: str) -> None:
-    parameters = get_command(app).commands[command].params  # type: ignore[attr-defined]
+    parameters = all_commands()[command].params
 
     assert [parameter.name for parameter in parameters if not parameter.help] == []
+
+
+@pytest.mark.parametrize("group", GROUPS)
+def test_every_group_says_what_it_is_for_and_lists_its_commands(group: str) -> None:
+    found = blade(group, "--help").stdout
+
+    mine = [command.split()[1] for command in COMMANDS if command.startswith(f"{group} ")]
+    assert mine and all(f"\n  {name} " in found for name in mine)
+    assert EXIT_CODES in found
+
+
+def test_a_group_is_offered_once_it_has_a_command() -> None:
+    front, empty, full = typer.Typer(), make_group("Nothing yet."), make_group("Something.")
+    full.command("one")(lambda: None)
+    full.command("two")(lambda: None)
+    offer(front, "empty", empty)
+    offer(front, "full", full)
+
+    assert list(commands_of(get_command(front))) == ["full one", "full two"]
 
 
 def test_the_commands_are_listed_in_the_order_of_use() -> None:
@@ -38,7 +63,7 @@ def test_the_commands_are_listed_in_the_order_of_use() -> None:
 
 
 def test_the_exit_codes_are_in_the_main_help() -> None:
-    assert "Exit codes: 0 good, 1 problems found, 2 wrong usage, 3 input unreadable." in blade("--help").stdout
+    assert EXIT_CODES in blade("--help").stdout
 
 
 def test_no_command_at_all_shows_the_help() -> None:
