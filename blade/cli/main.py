@@ -21,6 +21,7 @@ from blade.cli import (
     golden_group,
     label,
     list_group,
+    redact,
     report,
     show,
     skill_group,
@@ -86,6 +87,7 @@ app.command(epilog=label.EPILOG)(label.label)
 app.command(epilog=report.EPILOG)(report.report)
 app.command(epilog=demo.EPILOG)(demo.demo)
 app.command(epilog=compare.EPILOG)(compare.compare)
+app.command(epilog=redact.EPILOG)(redact.redact)
 offer(app, "list", list_group.group)
 offer(app, "eval", eval_group.group)
 offer(app, "skill", skill_group.group)

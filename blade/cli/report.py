@@ -1,22 +1,49 @@
 """`blade report`: write the report again, with the labels as they now stand."""
 
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
 from blade.cli.options import AsJson, Folder, epilog
 
-EPILOG = epilog("blade report out")
+if TYPE_CHECKING:
+    from blade.report.redaction import Redacted
+
+EPILOG = epilog("blade report out", "blade report out --shareable")
 
 
-def report(folder: Folder, as_json: AsJson = False) -> None:
+def report(
+    folder: Folder,
+    shareable: Annotated[
+        bool,
+        typer.Option("--shareable", help="Also write report.shareable.md, without secrets and private places."),
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
     """Write the report, the analysis and the reading list again with the labels in force."""
     from blade.cli.folders import open_folder
     from blade.cli.highlights import cause_lines
     from blade.cli.summary import file_lines, print_section
     from blade.cli.terminal import foreign, make_console, print_json, put
-    from blade.report.workspace import ANALYSIS, render_again
+    from blade.report.workspace import ANALYSIS, render_again, write_shareable
 
     workspace = render_again(open_folder(folder))
+    if shareable:
+        redacted = write_shareable(workspace)
+        typer.echo(redacted_line(redacted), err=True)
     if as_json:
         print_json((workspace.folder / ANALYSIS).read_bytes())
         return
     console = make_console()
     put(console, foreign(f"Written again in {folder}", "bold"), *file_lines())
     print_section(console, "Causes", cause_lines(workspace.analysis))
+
+
+def redacted_line(redacted: "Redacted") -> str:
+    """What was taken out of the shareable report, and what is left to look at."""
+    from blade.report.numbers import plural
+    from blade.report.workspace import SHAREABLE
+
+    removed = sum(found.removed for found in redacted.found)
+    flagged = len(redacted.found) - removed
+    return f"{SHAREABLE}: {plural(removed, 'private thing')} removed, {plural(flagged, 'random word')} to look at"

@@ -18,6 +18,7 @@ from blade.report.files import append_line, locked, write_file
 from blade.report.labelling import check_label, merge_labels
 from blade.report.notes import diagnose_command
 from blade.report.reading import render_reading_list
+from blade.report.redaction import Redacted, redact
 from blade.report.report import build_report, render_report
 from blade.report.text import plain
 from blade.rollouts import ReadOptions, Run, read_runs
@@ -25,6 +26,7 @@ from blade.rollouts.sources import WORKSPACE, find_inputs
 
 ANALYSIS = "analysis.json"
 REPORT = "report.md"
+SHAREABLE = "report.shareable.md"
 LABELS = "labels.jsonl"
 READING_LIST = "reading_list.md"
 REQUEST = f"{WORKSPACE}/request.json"
@@ -139,6 +141,13 @@ def render_again(workspace: Workspace) -> Workspace:
     """Puts the labels as they now stand into the analysis and writes it, the report and the reading list."""
     with locked(workspace.folder):
         return _render(workspace.folder, workspace.analysis, workspace.request)
+
+
+def write_shareable(workspace: Workspace) -> Redacted:
+    """Writes the report without what must not leave the house, beside the report."""
+    redacted = redact((workspace.folder / REPORT).read_text(encoding="utf-8"))
+    write_file(workspace.folder / SHAREABLE, redacted.text.encode())
+    return redacted
 
 
 def canonical_json(value: msgspec.Struct) -> bytes:

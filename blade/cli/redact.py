@@ -1,0 +1,61 @@
+"""`blade redact`: a text without what must not leave the house."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from blade.cli.options import AsJson, epilog
+from blade.errors import InputError, ProblemsFound
+
+if TYPE_CHECKING:
+    from blade.report.redaction import Found
+
+EPILOG = epilog("blade redact out/report.md --output shared.md", "blade redact report.md --check")
+MOST_LISTED = 20
+
+
+def redact(
+    path: Annotated[Path, typer.Argument(metavar="REPORT", help="A text file, such as a report.", show_default=False)],
+    output: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the text here in place of stdout.", show_default=False)
+    ] = None,
+    check: Annotated[bool, typer.Option("--check", help="Only say what is found; exit 1 if anything is.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Remove secrets, tokens, home paths, user names and internal addresses from a text.
+
+    Long random words are flagged and stay: only you can tell a key from a digest.
+    """
+    from blade.cli.terminal import print_value_as_json
+    from blade.report.files import write_file
+    from blade.report.redaction import redact
+
+    result = redact(read_text(path))
+    if output is not None and not check:
+        write_file(output, result.text.encode())
+    if as_json:
+        print_value_as_json(result)
+    elif output is None and not check:
+        typer.echo(result.text, nl=False)
+    for line in told(result.found, path):
+        typer.echo(line, err=True)
+    if check and result.found:
+        raise ProblemsFound(f"{path}: holds {len(result.found)} things that should not be shared.")
+
+
+def read_text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8", errors="replace")
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror or error}.") from error
+
+
+def told(found: "list[Found]", path: Path) -> list[str]:
+    """One line for each thing found, up to a point."""
+    from blade.report.text import one_line
+
+    words = {True: "removed", False: "look at"}
+    lines = [f"{path}:{one.line}: {words[one.removed]} {one.kind} {one_line(one.shown)}" for one in found]
+    rest = len(lines) - MOST_LISTED
+    return lines[:MOST_LISTED] + ([f"… and {rest} more"] if rest > 0 else [])
