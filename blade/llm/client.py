@@ -1,0 +1,106 @@
+"""A model behind an SDK: one attempt bounded in time, its errors named, its answer read, the whole retried.
+
+The SDKs carry the request and bring back bytes; we read the bytes ourselves, because the SDKs take whatever a server
+sends for an answer, and a garbled one must be asked for again.
+"""
+
+import asyncio
+from types import ModuleType
+from typing import Any, Generic, Protocol, TypeVar
+
+import msgspec
+
+from blade.llm.faults import from_sdk, malformed, timed_out
+from blade.llm.model import Reply, Request
+from blade.llm.retrying import Backoff
+
+NO_KEY = "no-key"
+"""What servers that want no key are sent, because the SDKs send nothing without one."""
+
+
+class Endpoint(msgspec.Struct, frozen=True, kw_only=True):
+    """Where a model is, and how long it may take."""
+
+    model: str
+    """The name the server knows it by."""
+    base_url: str | None
+    """The server; `None` for the vendor's own."""
+    timeout: float
+    """Seconds for one attempt, from the first byte sent to the last received."""
+
+    @property
+    def is_vendors(self) -> bool:
+        """Whether this is the vendor's own server, which refuses parameters it does not know."""
+        return self.base_url is None
+
+
+Sdk = TypeVar("Sdk")
+
+
+class Wire(Protocol[Sdk]):
+    """How one API is spoken."""
+
+    sdk: ModuleType
+
+    def open(self, endpoint: Endpoint) -> Sdk:
+        """A client of the SDK that does not retry by itself."""
+        ...
+
+    def payload(self, request: Request, endpoint: Endpoint) -> dict[str, Any]:
+        """The parameters of the SDK's call."""
+        ...
+
+    async def send(self, client: Sdk, payload: dict[str, Any]) -> bytes:
+        """The body of the server's answer."""
+        ...
+
+    def reply(self, body: bytes) -> Reply:
+        """The answer in a body; raises `msgspec.MsgspecError` when it is none."""
+        ...
+
+    async def close(self, client: Sdk) -> None:
+        """Closes the SDK's client."""
+        ...
+
+
+class Client(Generic[Sdk]):
+    """A `Model` over one wire."""
+
+    def __init__(self, wire: Wire[Sdk], endpoint: Endpoint, backoff: Backoff) -> None:
+        self.name = endpoint.model
+        self._wire = wire
+        self._endpoint = endpoint
+        self._backoff = backoff
+        self._open: tuple[asyncio.AbstractEventLoop, Sdk] | None = None
+
+    async def ask(self, request: Request) -> Reply:
+        """The model's answer, after as many attempts as it takes or is worth."""
+        payload = self._wire.payload(request, self._endpoint)
+        return await self._backoff.run(lambda: self._attempt(payload))
+
+    async def _attempt(self, payload: dict[str, Any]) -> Reply:
+        try:
+            async with asyncio.timeout(self._endpoint.timeout):
+                body = await self._wire.send(self._client(), payload)
+        except TimeoutError:
+            raise timed_out(self.name) from None
+        except self._wire.sdk.APIError as error:
+            raise from_sdk(self._wire.sdk, error, model=self.name) from error
+        try:
+            return self._wire.reply(body)
+        except msgspec.MsgspecError as error:
+            raise malformed(self.name, str(error)) from None
+
+    def _client(self) -> Sdk:
+        """The SDK's client; connections belong to the loop they were made in, so another loop gets another client."""
+        loop = asyncio.get_running_loop()
+        if self._open is None or self._open[0] is not loop:
+            self._open = (loop, self._wire.open(self._endpoint))
+        return self._open[1]
+
+    async def close(self) -> None:
+        """Closes the connections of this loop."""
+        if self._open is not None and self._open[0] is asyncio.get_running_loop():
+            client = self._open[1]
+            self._open = None
+            await self._wire.close(client)

@@ -1,0 +1,121 @@
+"""The OpenAI Responses API, whose items are our own: requests and answers pass as they are."""
+
+import os
+from types import ModuleType
+from typing import Any, cast
+
+import msgspec
+import openai
+
+from blade.llm.client import NO_KEY, Endpoint
+from blade.llm.model import Item, Reply, Request, Sampling, Usage
+from blade.llm.schemas import json_schema
+
+
+class Tokens(msgspec.Struct, frozen=True):
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    total_tokens: int | None = None
+    input_tokens_details: dict[str, Any] | None = None
+    output_tokens_details: dict[str, Any] | None = None
+
+
+class Incomplete(msgspec.Struct, frozen=True):
+    reason: str | None = None
+
+
+class Body(msgspec.Struct, frozen=True):
+    """What we need of a response; without an output it is none."""
+
+    output: list[Item]
+    id: str = ""
+    model: str | None = None
+    status: str | None = None
+    error: dict[str, Any] | None = None
+    incomplete_details: Incomplete | None = None
+    usage: Tokens | None = None
+
+
+class Call(msgspec.Struct, frozen=True):
+    """What a call must have to be carried out."""
+
+    name: str
+    arguments: str
+    call_id: str
+
+
+DECODER = msgspec.json.Decoder(Body)
+
+
+class ResponsesWire:
+    """Speaks /responses."""
+
+    sdk: ModuleType = openai
+
+    def open(self, endpoint: Endpoint) -> openai.AsyncOpenAI:
+        return open_openai(endpoint)
+
+    def payload(self, request: Request, endpoint: Endpoint) -> dict[str, Any]:
+        settings = {
+            "instructions": request.instructions,
+            "tools": request.tools or None,
+            "temperature": request.sampling.temperature,
+            "top_p": request.sampling.top_p,
+            "max_output_tokens": request.sampling.max_output_tokens,
+            "text": request.schema and {"format": {"type": "json_schema", **json_schema(request.schema)}},
+            "extra_body": seed_of(request.sampling, endpoint),
+        }
+        given = {name: value for name, value in settings.items() if value is not None}
+        return {"model": endpoint.model, "input": request.input, **given}
+
+    async def send(self, client: openai.AsyncOpenAI, payload: dict[str, Any]) -> bytes:
+        raw = await client.responses.with_raw_response.create(**payload)
+        return cast(bytes, raw.http_response.content)
+
+    def reply(self, body: bytes) -> Reply:
+        found = DECODER.decode(body)
+        if found.status == "failed" or found.error:
+            raise msgspec.ValidationError(f"it says that it failed: {found.error}")
+        for item in found.output:
+            check_item(item)
+        incomplete = found.incomplete_details.reason if found.incomplete_details else None
+        usage = usage_of(found.usage) if found.usage else None
+        return Reply(id=found.id, model=found.model or "", items=found.output, usage=usage, incomplete=incomplete)
+
+    async def close(self, client: openai.AsyncOpenAI) -> None:
+        await client.close()
+
+
+def open_openai(endpoint: Endpoint) -> openai.AsyncOpenAI:
+    """The SDK's client; a key only from the environment, and none needed for somebody else's server."""
+    key = os.environ.get("OPENAI_API_KEY") or NO_KEY
+    return openai.AsyncOpenAI(api_key=key, base_url=endpoint.base_url, timeout=endpoint.timeout, max_retries=0)
+
+
+def seed_of(sampling: Sampling, endpoint: Endpoint) -> dict[str, Any] | None:
+    """The seed, for servers other than the vendor's: its own API has no such parameter and refuses it."""
+    return None if sampling.seed is None or endpoint.is_vendors else {"seed": sampling.seed}
+
+
+def check_item(item: Item) -> None:
+    """Raises when an output item cannot be used."""
+    if not isinstance(item.get("type"), str):
+        raise msgspec.ValidationError("an output item has no type")
+    if item["type"] == "function_call":
+        msgspec.convert(item, Call)
+
+
+def usage_of(tokens: Tokens) -> Usage:
+    return Usage(
+        input_tokens=tokens.input_tokens,
+        output_tokens=tokens.output_tokens,
+        total_tokens=tokens.total_tokens,
+        cached_tokens=detail(tokens.input_tokens_details, "cached_tokens"),
+        reasoning_tokens=detail(tokens.output_tokens_details, "reasoning_tokens"),
+    )
+
+
+def detail(details: dict[str, Any] | None, name: str) -> int | None:
+    """A count among the details, when there is one."""
+    value = (details or {}).get(name)
+    return value if isinstance(value, int) else None
