@@ -1,5 +1,7 @@
 """`blade skill …`: Check, install and try Agent Skills."""
 
+from blade.cli import skill_validate
 from blade.cli.groups import make_group
 
 group = make_group("Check, install and try Agent Skills.")
+group.command("validate", epilog=skill_validate.EPILOG)(skill_validate.validate)

@@ -1,8 +1,9 @@
 """A pack's YAML file as plain values, with the line of every one of them.
 
-Packs come from strangers. So the file is small, shallow and made of plain texts, numbers and flags: anchors, aliases
-and tags are refused, and the values are built here, event by event, without ever calling a YAML constructor. Only
-`true`, `false`, `null` and numbers are anything but text: the language code `no` stays `no`.
+Packs come from strangers, as does a skill's frontmatter, which is read here too. So the file is small, shallow and made
+of plain texts, numbers and flags: anchors, aliases and tags are refused, and the values are built here, event by event,
+without ever calling a YAML constructor. Only `true`, `false`, `null` and numbers are anything but text: the language
+code `no` stays `no`.
 """
 
 import re
@@ -65,15 +66,15 @@ def read_document(path: Path) -> Document:
         raise InputError(f"{path}:{refused.line}: {refused}.") from refused
 
 
-def parse_document(data: bytes) -> Document:
-    """The document in some bytes; raises `Refused`."""
+def parse_document(data: bytes, what: str = "a pack") -> Document:
+    """The document in some bytes, called `what` when it is refused; raises `Refused`."""
     if len(data) > MAX_BYTES:
-        raise Refused(f"a pack has at most {MAX_BYTES // 1024} KB", 1)
+        raise Refused(f"{what} has at most {MAX_BYTES // 1024} KB", 1)
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise Refused(f"invalid UTF-8 at byte {error.start}", 1 + data.count(b"\n", 0, error.start)) from error
-    builder = Builder()
+    builder = Builder(what)
     try:
         for event in yaml.parse(text, Loader=LOADER):
             builder.add(event)
@@ -89,7 +90,8 @@ def parse_document(data: bytes) -> Document:
 class Builder:
     """Puts values together from the parser's events, and stops at the first that a pack may not hold."""
 
-    def __init__(self) -> None:
+    def __init__(self, what: str = "a pack") -> None:
+        self.what = what
         self.value: Any = None
         self.lines: dict[Keys, int] = {}
         self._open: list[tuple[Keys, dict[str, Any] | list[Any]]] = []
@@ -102,9 +104,9 @@ class Builder:
         if isinstance(event, yaml.DocumentStartEvent):
             self._documents += 1
             if self._documents > 1:
-                raise Refused("a pack is one document; remove the second '---'", line)
+                raise Refused(f"{self.what} is one document; remove the second '---'", line)
         elif isinstance(event, yaml.AliasEvent):
-            raise Refused("aliases (*name) are not allowed in a pack; write the text again", line)
+            raise Refused(f"aliases (*name) are not allowed in {self.what}; write the text again", line)
         elif isinstance(event, yaml.NodeEvent):
             self._node(event, line)
         elif isinstance(event, yaml.CollectionEndEvent):
@@ -113,16 +115,16 @@ class Builder:
     def _node(self, event: Any, line: int) -> None:
         self._nodes += 1
         if event.anchor is not None:
-            raise Refused("anchors (&name) are not allowed in a pack", line)
+            raise Refused(f"anchors (&name) are not allowed in {self.what}", line)
         if event.tag is not None:
-            raise Refused(f"tags are not allowed in a pack, found {event.tag[:60]!r}", line)
+            raise Refused(f"tags are not allowed in {self.what}, found {event.tag[:60]!r}", line)
         if self._nodes > MAX_NODES:
-            raise Refused(f"a pack has at most {MAX_NODES} values", line)
+            raise Refused(f"{self.what} has at most {MAX_NODES} values", line)
         if isinstance(event, yaml.ScalarEvent):
             self._scalar(resolve(event.value) if event.implicit[0] else event.value, event.value, line)
             return
         if len(self._open) >= MAX_DEPTH:
-            raise Refused(f"a pack is at most {MAX_DEPTH} levels deep", line)
+            raise Refused(f"{self.what} is at most {MAX_DEPTH} levels deep", line)
         if self._awaits_key():
             raise Refused("a key must be a text", line)
         child: dict[str, Any] | list[Any] = {} if isinstance(event, yaml.MappingStartEvent) else []
