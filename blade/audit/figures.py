@@ -1,0 +1,248 @@
+"""Figures in a text: every number that says how much, with its unit, its rounding and how it is hedged.
+
+A number inside a name (`gpt-4o`, `pass@1`, `r-204`), a time, a date, a version or an ordinal says nothing about how
+much and is no figure. Neighbouring figures make a fraction (`3 of 5`), an interval (`49.8 % to 73.4 %`) or a change
+(`62 % → 65 %`). Standard library only.
+"""
+
+import re
+from itertools import pairwise
+from typing import Literal, NamedTuple
+
+from blade.audit.markdown import CODE_CLOSE, CODE_OPEN, blanked_code
+
+Hedge = Literal["", "about", "at least", "at most", "more than", "less than", "nearly"]
+Pairing = Literal["fraction", "interval", "change", "spread"]
+
+WORDS = {
+    **{"zero": 0, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9},
+    **{"ten": 10, "eleven": 11, "twelve": 12, "thirteen": 13, "fourteen": 14, "fifteen": 15, "sixteen": 16},
+    **{"seventeen": 17, "eighteen": 18, "nineteen": 19, "twenty": 20},
+}
+SCALES = {"k": 1e3, "K": 1e3, "M": 1e6, "bn": 1e9}
+UNITS = {
+    **{"%": "%", "percent": "%", "per cent": "%"},
+    **{"pp": "pp", "pps": "pp", "p.p.": "pp", "percentage points": "pp", "percentage point": "pp"},
+    **{"points": "pp", "pts": "pp", "ppt": "pp", "ppts": "pp"},
+    **{"x": "x", "×": "x", "times": "x", "fold": "x", "-fold": "x"},
+    **{"ms": "ms", "s": "s", "sec": "s", "secs": "s", "seconds": "s", "second": "s"},
+    **{"min": "min", "mins": "min", "minutes": "min", "minute": "min", "h": "h", "hours": "h", "hour": "h"},
+    **{"B": "B", "kB": "kB", "KB": "kB", "MB": "MB", "GB": "GB", "TB": "TB"},
+}
+SIGNS = str.maketrans({"−": "-", "–": "-", "‑": "-"})
+
+NUMBER = re.compile(
+    rf"""
+    (?<![\w.@^#§$€£\\{CODE_OPEN}])             # not inside a name or a longer number
+    (?<![^\d\s]/)(?<!\d,)                      # nor inside a path
+    (?<![A-Za-z_][-‑.:])                        # nor gpt-4, r-204, v.2, task:3
+    (?P<sign>[+\-−–‑±](?=[\d.]))?
+    (?P<digits>\d{{1,3}}(?:[,’'\u00a0\u202f\u2009]\d{{3}})+(?![\d])|\d+)
+    (?P<decimals>\.\d+)?
+    (?P<exponent>[eE][+-]?\d{{1,3}})?
+    (?P<scale>(?:k|K|M|bn)(?![A-Za-z]))?
+    (?P<unit>
+        \s?(?:%|‰)
+      | \s?(?:pps?|ppts?|p\.p\.|pts)(?![A-Za-z])
+      | \s(?:percentage\s+points?|per\s?cent|percent|points)(?![A-Za-z])
+      | \s?×
+      | x(?![A-Za-z0-9])
+      | \s(?:times)(?![A-Za-z])
+      | -?fold(?![A-Za-z])
+      | \s?(?:ms|kB|KB|MB|GB|TB)(?![A-Za-z])
+      | \s?(?:s|secs?|seconds?|mins?|minutes?|h|hours?|B)(?![A-Za-z'’])
+    )?
+    (?![\w{CODE_CLOSE}])
+    """,
+    re.VERBOSE,
+)
+NO_FIGURES = re.compile(
+    r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2})?)?|\b\d{1,2}:\d{2}(?::\d{2})?\b"  # dates and times
+    r"|\bv?\d+(?:\.\d+){2,}\b|\b[a-z]+://\S+|\S+@\S+\.\w+"  # versions, addresses
+    r"|\b\d+(?:st|nd|rd|th)\b|\b\d+-(?=[A-Za-z]{2,})(?!fold\b)[\w-]+"  # ordinals, compounds such as 3-step
+    r"|\b(?:sections?|chapter|figures?|fig|tables?|appendix|steps?|phase|part|version|schema|seed|year|page|blade|"
+    r"python|equation|nos?)[.:]?\s\d[\d.,–-]*\b|§\s*\d[\d.]*"
+    r"|\d+(?:\.\d+)?\s?%[\s-]?(?:-?confidence|intervals?\b|CIs?\b|power\b|bounds?\b|two-sided)",
+    re.IGNORECASE,
+)
+"""Numbers that say nothing about how much, or only how an interval was made."""
+WORD = re.compile(rf"\b(?:{'|'.join(WORDS)})\b", re.IGNORECASE)
+HEDGES: tuple[tuple[Hedge, str], ...] = (
+    ("at least", r"at least|no (?:less|fewer) than|not (?:less|fewer) than|a minimum of|>=|≥|upwards of"),
+    ("at most", r"at most|no more than|not more than|a maximum of|up to|<=|≤|as (?:much|many) as"),
+    ("more than", r"more than|over|above|greater than|exceed(?:s|ing|ed)?|beyond|upward of|>"),
+    ("less than", r"less than|fewer than|below|under|smaller than|<"),
+    ("nearly", r"nearly|almost|close to|just (?:under|below|short of)|not quite"),
+    ("about", r"about|around|roughly|approximately|approx\.?|circa|ca\.|some|an estimated|~|≈|≃|∼"),
+)
+HEDGE = re.compile("|".join(rf"(?P<h{n}>(?<![\w])(?:{words}))" for n, (_, words) in enumerate(HEDGES)), re.IGNORECASE)
+BEHIND_HEDGE = re.compile(r"^\s*(?:a\s+|the\s+)?$")
+JOINTS: tuple[tuple[Pairing, re.Pattern[str]], ...] = (
+    ("fraction", re.compile(r"\s+(?:out\s+)?of\s+(?:(?:the|all|its|their|these|those|a\s+total\s+of|which)\s+)*|/")),
+    ("interval", re.compile(r"\s*(?:–|—|‑|-|\.\.|…)\s*|\s+(?:to|through)\s+")),
+    ("change", re.compile(r"\s*(?:→|->|⇒|=>)\s*")),
+    ("spread", re.compile(r"\s*(?:±|\+/-|\+-)\s*")),
+)
+
+
+class Figure(NamedTuple):
+    """A number that says how much."""
+
+    value: float
+    """The number as written: 62.2 for `62.2 %`."""
+    unit: str
+    """`%`, `pp`, `x`, `s`, `min`, `h`, `ms`, `B`, `kB`, `MB`, `GB`, `TB`, or nothing."""
+    half: float
+    """Half a unit of the last written digit: how far the truth may be away."""
+    hedge: Hedge
+    """How the number is softened."""
+    signed: bool
+    """Whether it was written with a sign, as differences are."""
+    start: int
+    """Where it begins in the text."""
+    end: int
+    """Where it ends, its unit included."""
+    word: bool = False
+    """Whether it was written out: `three`."""
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it can be a count."""
+        return not self.unit and self.value >= 0 and self.value == int(self.value) and not self.signed
+
+
+class Pair(NamedTuple):
+    """Two figures that belong together."""
+
+    kind: Pairing
+    """What they make."""
+    first: Figure
+    """The part, the lower end, the value before, or the value."""
+    second: Figure
+    """The whole, the upper end, the value after, or the spread."""
+
+    @property
+    def start(self) -> int:
+        return self.first.start
+
+    @property
+    def end(self) -> int:
+        return self.second.end
+
+
+def find_figures(text: str) -> list[Figure]:
+    """The figures of a text, in order; numbers inside code are none."""
+    kept = hidden(text)
+    numbers = [_figure(found, kept) for found in NUMBER.finditer(kept)]
+    words = [_word_figure(found, kept) for found in WORD.finditer(kept)]
+    return sorted([*numbers, *words], key=lambda figure: figure.start)
+
+
+def find_pairs(text: str, figures: list[Figure]) -> list[Pair]:
+    """Fractions, intervals and changes among neighbouring figures; a figure is in one pair at most."""
+    kept, pairs, taken = hidden(text), list[Pair](), -1
+    for left, right in pairwise(figures):
+        if left.start < taken:
+            continue
+        pair = _pair(kept, left, right)
+        if pair is not None:
+            pairs.append(pair)
+            taken = right.end
+    return pairs
+
+
+def tolerance(figure: Figure) -> float:
+    """How far from a figure the truth may be, its hedge considered."""
+    if figure.hedge != "about":
+        return figure.half * (1 + 1e-9) + 1e-9 * abs(figure.value)
+    return max(figure.half, last_digit(figure.value) / 2, 0.05 * abs(figure.value)) * (1 + 1e-9)
+
+
+def last_digit(value: float) -> float:
+    """The place of a whole number's last digit that is not 0: 10 for 170."""
+    place = 1.0
+    while value and value % (place * 10) == 0:
+        place *= 10
+    return place if value else 1.0
+
+
+def agrees(figure: Figure, truth: float) -> bool:
+    """Whether a figure says the truth, as it is rounded and hedged; the truth in the figure's unit."""
+    near = abs(figure.value - truth) <= tolerance(figure)
+    if figure.hedge == "at least":
+        return truth >= figure.value or near
+    if figure.hedge == "at most":
+        return truth <= figure.value or near
+    if figure.hedge == "more than":
+        return truth > figure.value
+    if figure.hedge == "less than":
+        return truth < figure.value
+    if figure.hedge == "nearly":
+        return near or 0.8 * figure.value <= truth <= figure.value
+    return near
+
+
+def hidden(text: str) -> str:
+    """The text with code, dates, versions and the like replaced, character for character."""
+    return NO_FIGURES.sub(lambda found: "x" * len(found[0]), blanked_code(text))
+
+
+def _figure(found: re.Match[str], text: str) -> Figure:
+    digits = re.sub(r"[^\d]", "", found["digits"])
+    decimals = found["decimals"] or ""
+    scale = SCALES.get(found["scale"] or "", 1.0) * float(f"1{found['exponent'] or 'e0'}")
+    sign = -1.0 if (found["sign"] or "").translate(SIGNS) == "-" else 1.0
+    unit = " ".join((found["unit"] or "").split())
+    return Figure(
+        value=sign * float(digits + decimals) * scale,
+        unit=UNITS.get(unit, "%" if unit == "‰" else ""),
+        half=0.5 * 10.0 ** -max(0, len(decimals) - 1) * scale,
+        hedge=_hedge(text, found.start()),
+        signed=bool(found["sign"]) and found["sign"] != "±",
+        start=found.start(),
+        end=found.end(),
+    )
+
+
+def _word_figure(found: re.Match[str], text: str) -> Figure:
+    value = float(WORDS[found[0].lower()])
+    return Figure(value, "", 0.5, _hedge(text, found.start()), False, found.start(), found.end(), word=True)
+
+
+def _hedge(text: str, start: int) -> Hedge:
+    """The hedge that stands right before a figure, if one does."""
+    before = text[max(0, start - 24) : start]
+    for found in HEDGE.finditer(before):
+        if BEHIND_HEDGE.match(before[found.end() :]) and not _is_base(found[0], text[start:]):
+            return next(HEDGES[int(name[1:])][0] for name, words in found.groupdict().items() if words)
+    return ""
+
+
+def _is_base(words: str, rest: str) -> bool:
+    """Whether `over 36 tasks` names what was counted over: a bound would be a round number."""
+    whole = re.match(r"[\d,]+(?=\s+[A-Za-z])", rest)
+    return words.lower() in ("over", "under", "above", "some") and whole is not None and not whole[0].endswith("0")
+
+
+def _pair(text: str, left: Figure, right: Figure) -> Pair | None:
+    between = text[left.end : right.start]
+    before = text[max(0, left.start - 12) : left.start].lower()
+    for kind, joint in JOINTS:
+        if joint.fullmatch(between) and _fits(kind, left, right):
+            return Pair(kind, _like(left, right), right)
+    is_bracketed = before.rstrip().endswith(("[", "(")) and text[right.end : right.end + 1] in ("]", ")")
+    is_between = re.search(r"\bbetween\s+$", before) is not None
+    if between.strip() == ("," if is_bracketed else "and") and (is_bracketed or is_between):
+        return Pair("interval", _like(left, right), right)
+    return None
+
+
+def _fits(kind: Pairing, left: Figure, right: Figure) -> bool:
+    if kind == "fraction":
+        return not left.unit and not right.unit and not left.signed and left.is_whole and right.is_whole
+    return left.unit in ("", right.unit) or kind == "change"
+
+
+def _like(left: Figure, right: Figure) -> Figure:
+    """The first figure with the second's unit, where only the second has one: `50–73 %`."""
+    return left if left.unit else left._replace(unit=right.unit)

@@ -1,0 +1,74 @@
+"""Who and where a text speaks of: citations and task keys, and the places they stand at.
+
+A citation reads `task:repeat` or `task:repeat#item`, in backticks. Standard library only.
+"""
+
+import re
+import shlex
+
+from blade.audit.markdown import CODE, Table, blanked_code, without_code_marks
+
+CITATION = re.compile(r"(?P<task>.+):(?P<repeat>0|[1-9]\d{0,17})(?:#(?P<item>\d{1,9}))?", re.DOTALL)
+BARE_CITATION = re.compile(r"(?<![\w:#/.-])\d{1,7}:(?:0|[1-9]\d{0,3})#\d{1,5}(?![\w:])")
+"""A citation without backticks; only with its item, for `12:30` may be a time."""
+BARE_TASKS = re.compile(
+    r"\btasks?\s+(?:ids?\s+)?#?(\d+(?:(?:\s*,\s*(?:and\s+)?|\s+and\s+|\s*&\s*)#?\d+)*)(?![\w%]|\.\d|\s*%)", re.I
+)
+TASK_COLUMN = re.compile(r"\b(?:tasks?|task[ _]?ids?|ids?|keys?|which|examples?|problems?)\b", re.I)
+
+Mention = tuple[str, int, int]
+"""A key or citation, and where in the text it begins and ends."""
+
+
+def split_citation(text: str) -> tuple[str, int, int | None] | None:
+    """Task, repeat and item of `task:repeat#item`; `None` when it is no citation."""
+    found = CITATION.fullmatch(text.strip())
+    if found is None or "//" in text or text != text.strip():
+        return None
+    return found["task"], int(found["repeat"]), None if found["item"] is None else int(found["item"])
+
+
+def citations_in(text: str) -> list[Mention]:
+    """Citations and where they begin and end: in backticks, in a command in backticks, or bare with an item."""
+    found: list[Mention] = []
+    for span in CODE.finditer(text):
+        if split_citation(span[1]) and not span[1].startswith("blade "):
+            found.append((span[1], span.start(), span.end()))
+        elif span[1].startswith("blade "):
+            found += [(word, *span.span()) for word in command_words(span[1]) if split_citation(word)]
+    found += [(bare[0], bare.start(), bare.end()) for bare in BARE_CITATION.finditer(blanked_code(text))]
+    return sorted(found, key=lambda entry: entry[1])
+
+
+def command_words(command: str) -> list[str]:
+    """The words of a command in a report, its name left out; task keys may hold spaces and be quoted."""
+    try:
+        return shlex.split(command)[2:]
+    except ValueError:
+        return command.split()[2:]
+
+
+def tasks_in(text: str) -> list[Mention]:
+    """Task keys that a text names as such: `task 12`, or code behind the word task, and where."""
+    found: list[Mention] = []
+    for bare in BARE_TASKS.finditer(blanked_code(text)):
+        found += [
+            (key[0], bare.start(1) + key.start(), bare.start(1) + key.end()) for key in re.finditer(r"\d+", bare[1])
+        ]
+    end = -1
+    for span in CODE.finditer(text):
+        before = text[max(0, span.start() - 24) : span.start()]
+        listed = end >= 0 and re.fullmatch(r"\s*(?:,\s*(?:and\s+)?|and\s+|&\s*)", text[end : span.start()])
+        if (listed or re.search(r"\btasks?(?:\s+ids?)?\s*:?\s*$", before, re.I)) and not split_citation(span[1]):
+            found.append((span[1], span.start(), span.end()))
+            end = span.end()
+    return sorted(found, key=lambda entry: entry[1])
+
+
+def row_tasks(table: Table, cells: tuple[str, ...]) -> list[str]:
+    """Task keys that a row names in its first cell, under a header that says so."""
+    if not table.header or not TASK_COLUMN.search(table.header[0]) or not cells:
+        return []
+    codes = [code for code in CODE.findall(cells[0]) if not split_citation(code)]
+    bare = without_code_marks(cells[0]).strip()
+    return codes or ([bare] if bare and " " not in bare else [])
