@@ -147,6 +147,18 @@ def test_the_wheel_holds_the_package_its_types_and_its_licence(wheel: Path) -> N
     assert any(name.endswith(".dist-info/licenses/LICENSE") for name in names)
 
 
+def test_the_wheel_holds_the_skills_and_finds_their_packs(wheel: Path) -> None:
+    files = {path.relative_to(ROOT / "skills") for path in ROOT.glob("skills/*/assets/*")}
+    held = {path.relative_to(wheel / "blade" / "skills") for path in wheel.glob("blade/skills/*/assets/*")}
+    code = (
+        "from blade.diagnosis.packs import load_pack, shipped_names\nfor n in shipped_names(): print(load_pack(n).name)"
+    )
+    done = run_as_user(wheel, code, argv=["blade"])
+
+    assert (held, done.stderr) == (files, "")
+    assert done.stdout.split() == sorted(path.parts[0] for path in files if path.name == "taxonomy.yaml")
+
+
 def test_the_wheel_shows_its_help_without_development_packages(wheel: Path) -> None:
     done = run_as_user(wheel, "from blade.cli.main import main; main()", argv=["blade", "--help"])
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import msgspec
 
 from blade.diagnosis.packs import check_pack
-from blade.diagnosis.packs.load import load_pack
+from blade.diagnosis.packs.load import TAXONOMY, load_pack
 from blade.errors import InputError, Problem
 from blade.skillkit.body import REFERENCES, files_below, link_problems, reference_problems, size_problems
 from blade.skillkit.commands import CommandCheck, command_problems
@@ -14,8 +14,6 @@ from blade.skillkit.evals import eval_problems
 from blade.skillkit.fields import house_problems, spec_problems
 from blade.skillkit.frontmatter import SKILL_FILE, Parts, read_parts
 from blade.skillkit.scripts import script_problems
-
-TAXONOMY = "assets/taxonomy.yaml"
 
 
 class Rules(msgspec.Struct, frozen=True, kw_only=True):

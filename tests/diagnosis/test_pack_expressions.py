@@ -2,7 +2,6 @@
 
 import re
 import time
-from importlib import resources
 from typing import Any
 
 import pytest
@@ -13,6 +12,7 @@ from hypothesis import strategies as st
 from blade.diagnosis.packs.check import is_expression
 from blade.diagnosis.packs.document import walk
 from blade.diagnosis.packs.expressions import MAX_WAYS, WINDOW, Expression, Grammar, check
+from blade.diagnosis.packs.load import skills_folder
 from blade.errors import UsageError
 
 
@@ -98,8 +98,8 @@ def test_where_an_expression_is_found(source: str, text: str, span: tuple[int, i
 
 def shipped_expressions() -> list[str]:
     found: set[str] = set()
-    for entry in resources.files("blade.diagnosis.packs").joinpath("shipped").iterdir():
-        value = yaml.safe_load(entry.read_text(encoding="utf-8"))
+    for path in skills_folder().glob("*/assets/taxonomy.yaml"):
+        value = yaml.safe_load(path.read_text(encoding="utf-8"))
         found |= {source for keys, source in walk(value) if isinstance(source, str) and is_expression(keys)}
     return sorted(found)
 

@@ -4,7 +4,6 @@ Rows have the fields that real verifiers write. A case is a pattern's code, a ro
 miss: a row that failed too and must not show it.
 """
 
-from importlib import resources
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,6 +12,7 @@ from pack_runs import apply_rows, belongs_to
 from rollout_rows import Row, call, message, read_rows, result, rollout, thought, without
 
 from blade.diagnosis.packs import check_pack, choose_pack, load_pack, shipped_names
+from blade.diagnosis.packs.load import skills_folder
 
 CUT_OFF = {"incomplete_details": {"reason": "max_output_tokens"}}
 LONG = "word " * 80
@@ -448,7 +448,7 @@ def test_each_way_of_recognising_a_run_is_enough(tmp_path: Path, name: str, way:
 
 @pytest.mark.parametrize("name", shipped_names())
 def test_a_shipped_pack_is_as_the_schema_says(name: str) -> None:
-    path = Path(str(resources.files("blade.diagnosis.packs").joinpath("shipped", f"{name}.yaml")))
+    path = skills_folder() / name / "assets" / "taxonomy.yaml"
 
     assert (check_pack(path), load_pack(path).name, load_pack(name).source) == ([], name, "shipped")
 

@@ -2,7 +2,6 @@
 
 import difflib
 from functools import cache
-from importlib import resources
 from pathlib import Path
 
 from blade.diagnosis.packs.check import Fault, find_faults
@@ -11,6 +10,8 @@ from blade.diagnosis.packs.pack import Pack, make_pack
 from blade.errors import InputError, Problem, UsageError
 
 SUFFIXES = (".yaml", ".yml")
+TAXONOMY = "assets/taxonomy.yaml"
+"""Where a skill has its pack."""
 
 
 def load_pack(which: str | Path) -> Pack:
@@ -56,10 +57,16 @@ def is_file_name(which: str) -> bool:
     return which.endswith(SUFFIXES) or "/" in which or "\\" in which
 
 
+def skills_folder() -> Path:
+    """Where the skills that come with BLADE are: inside of the installed package, beside it in a checkout."""
+    package = Path(__file__).resolve().parents[2]
+    inside = package / "skills"
+    return inside if inside.is_dir() else package.parent / "skills"
+
+
 def shipped_names() -> list[str]:
-    """Names of the packs that come with BLADE."""
-    folder = resources.files("blade.diagnosis.packs").joinpath("shipped")
-    return sorted(entry.name.removesuffix(".yaml") for entry in folder.iterdir() if entry.name.endswith(".yaml"))
+    """Names of the packs that come with BLADE: the skills that bring a taxonomy."""
+    return sorted(path.parents[1].name for path in skills_folder().glob(f"*/{TAXONOMY}"))
 
 
 @cache
@@ -70,5 +77,4 @@ def shipped_pack(name: str) -> Pack:
         close = difflib.get_close_matches(name, names, n=1)
         hint = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(names)}; a file name ends in .yaml."
         raise UsageError(f"no pack {name!r}; {hint}")
-    text = resources.files("blade.diagnosis.packs").joinpath("shipped", f"{name}.yaml").read_bytes()
-    return make_pack(parse_document(text).value, None)
+    return make_pack(parse_document((skills_folder() / name / TAXONOMY).read_bytes()).value, None)
