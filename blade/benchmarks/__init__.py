@@ -1,0 +1,1 @@
+"""Benchmarks: fixed tasks, prompt, repeats and success rule, laid over an environment."""

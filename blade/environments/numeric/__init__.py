@@ -1,0 +1,1 @@
+"""Answers that are one number: read from free text, and compared as exact fractions."""

@@ -1,0 +1,109 @@
+"""What holds for the tasks of every benchmark: they can be made again, told apart, solved, and not slept through."""
+
+import hashlib
+import importlib.util
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from blade.environments import Environment, load_environment
+
+ROOT = Path(__file__).resolve().parents[2] / "benchmarks"
+NAMES = sorted(path.parent.name for path in ROOT.glob("*/config.yaml"))
+DIFFICULTIES = {"easy", "medium", "hard"}
+
+
+def read_tasks(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def tasks_of(name: str) -> list[dict[str, Any]]:
+    return read_tasks(ROOT / name / "data" / f"{name}.jsonl")
+
+
+def config_of(name: str) -> dict[str, Any]:
+    config: dict[str, Any] = yaml.safe_load((ROOT / name / "config.yaml").read_text(encoding="utf-8"))
+    return config
+
+
+def environment_of(name: str) -> Environment:
+    (included,) = config_of(name)["config_paths"]
+    return load_environment(Path(included).parent.name)
+
+
+def dataset_of(name: str) -> dict[str, Any]:
+    loop = config_of(name)[f"{name}_agent"]["responses_api_agents"]["tool_loop"]
+    dataset: dict[str, Any] = loop["datasets"][0]
+    return dataset
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_preparing_again_gives_the_same_bytes(name: str, tmp_path: Path) -> None:
+    spec = importlib.util.spec_from_file_location(f"prepare_{name}", ROOT / name / "prepare.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    made = module.prepare(tmp_path)
+
+    assert made == tmp_path / f"{name}.jsonl"
+    assert made.read_bytes() == (ROOT / name / "data" / f"{name}.jsonl").read_bytes()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_config_pins_the_data(name: str) -> None:
+    data = (ROOT / name / "data" / f"{name}.jsonl").read_bytes()
+
+    assert dataset_of(name)["sha256"] == hashlib.sha256(data).hexdigest()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_there_are_enough_tasks_in_slices_worth_looking_at(name: str) -> None:
+    tasks = tasks_of(name)
+    kinds = {task["kind"] for task in tasks}
+
+    assert 36 <= len(tasks) <= 48
+    assert {task["difficulty"] for task in tasks} == DIFFICULTIES
+    assert all(sum(task["kind"] == kind for task in tasks) >= 4 for kind in kinds)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_task_is_there_twice(name: str) -> None:
+    prompt = yaml.safe_load((ROOT / name / "prompt.yaml").read_text(encoding="utf-8"))
+    texts = [re.sub(r"\W+", " ", prompt["user"].format(**task)).casefold() for task in tasks_of(name)]
+    examples = [re.sub(r"\W+", " ", example["user"]).casefold() for example in prompt["examples"]]
+
+    assert len({task["task_id"] for task in tasks_of(name)}) == len(texts)
+    assert len({*texts, *examples}) == len(texts) + len(examples)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_perfect_answer_gets_full_marks_and_none_gets_nothing(name: str) -> None:
+    environment = environment_of(name)
+    marks = {
+        task["task_id"]: (environment.verify(task, environment.gold(task)).reward, environment.verify(task, []).reward)
+        for task in tasks_of(name)
+    }
+
+    assert {task: mark for task, mark in marks.items() if mark != (1.0, 0.0)} == {}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_verdict_names_the_same_fields_whatever_was_answered(name: str) -> None:
+    environment = environment_of(name)
+    task = tasks_of(name)[0]
+    verdicts = [environment.verify(task, items) for items in (environment.gold(task), [], [{"type": "message"}])]
+
+    assert len({tuple(verdict.fields) for verdict in verdicts}) == 1
+    assert json.loads(json.dumps([verdict.fields for verdict in verdicts]))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_prompt_shows_two_worked_examples(name: str) -> None:
+    prompt = yaml.safe_load((ROOT / name / "prompt.yaml").read_text(encoding="utf-8"))
+
+    assert set(prompt) == {"system", "user", "examples"}
+    assert [set(example) for example in prompt["examples"]] == [{"user", "assistant"}] * 2
