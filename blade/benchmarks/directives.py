@@ -1,0 +1,157 @@
+"""`_inherit_from`, `_copy` and `_delete_key`: how a config builds on parts of another without repeating them.
+
+`_inherit_from: a.b` moves: the mapping becomes what stands at `a.b` with its own keys laid over it, and `a.b` leaves
+the config, so that only the specific instance remains. `_copy` leaves it in place. `_delete_key: "x, y"` takes keys out
+of what was inherited or merged. As a text, `${inherit_from:a.b}` and `${copy:a.b}` do the same for any value.
+Everything refers to the config as merged, so the order of entries does not matter and several may inherit from one.
+"""
+
+import difflib
+import re
+from typing import NamedTuple
+
+from blade.benchmarks.includes import UNSET, kind, merge
+from blade.benchmarks.nodes import MAX_DEPTH, MAX_VALUES, ConfigError, Node, Place, make_list, make_map
+
+INHERIT, COPY, DELETE = "_inherit_from", "_copy", "_delete_key"
+TEXT_FORM = re.compile(r"\$\{(inherit_from|copy):([^{}]*)\}")
+
+Path = tuple[str, ...]
+
+
+class Reference(NamedTuple):
+    """What a value builds on."""
+
+    path: Path
+    moves: bool
+    """Whether what it names leaves the config."""
+    place: Place
+
+
+def apply_directives(merged: Node) -> Node:
+    """The config with every directive carried out."""
+    work = Directives(merged)
+    result = work.resolve(merged)
+    for path in work.moved:
+        result = without(result, path)
+    return result
+
+
+class Directives:
+    """Carries out directives of one config; keeps what it moves, and what it is in the middle of."""
+
+    def __init__(self, tree: Node) -> None:
+        self.tree = tree
+        self.moved: dict[Path, None] = {}
+        self.active: list[Path] = []
+        self.depth = 0
+
+    def resolve(self, node: Node, base: Node | None = None) -> Node:
+        """A value with its directives carried out and laid over `base`."""
+        self.depth += 1
+        if self.depth > 2 * MAX_DEPTH:
+            raise ConfigError(f"{node.place}: inheritance nests deeper than {2 * MAX_DEPTH} levels.")
+        try:
+            result = self.resolve_map(node, base) if node.is_map else self.resolve_other(node, base)
+        finally:
+            self.depth -= 1
+        if result.size > MAX_VALUES:
+            raise ConfigError(f"{node.place}: inherits more than {MAX_VALUES:,} values.")
+        return result
+
+    def resolve_map(self, node: Node, base: Node | None) -> Node:
+        reference = reference_of(node)
+        if reference is not None:
+            inherited = self.referred(reference)
+            if inherited.value == UNSET:
+                return Node(UNSET, node.place)
+            base = inherited if base is None else merge(base, inherited)
+        if base is not None and not base.is_map:
+            base = None
+        own = {key: child for key, child in node.value.items() if key not in (INHERIT, COPY, DELETE)}
+        values: dict[str, Node] = dict(base.value) if base is not None else {}
+        for key in deleted_keys(node):
+            if (own if key in own else values).pop(key, None) is None:
+                raise ConfigError(f"{node.place}: {DELETE} names '{key}', which is not there to delete.")
+        for key, child in own.items():
+            values[key] = self.resolve(child, values.get(key))
+        return make_map(values, node.place)
+
+    def resolve_other(self, node: Node, base: Node | None) -> Node:
+        if isinstance(node.value, list):
+            return make_list([self.resolve(child) for child in node.value], node.place)
+        match = TEXT_FORM.fullmatch(node.value.strip()) if isinstance(node.value, str) else None
+        if match is not None:
+            return self.referred(Reference(split(match[2]), match[1] == "inherit_from", node.place))
+        return base if base is not None and node.value == UNSET else node
+
+    def referred(self, reference: Reference) -> Node:
+        """The value a reference names, itself resolved."""
+        if reference.path in self.active:
+            circle = " from ".join(".".join(path) for path in [*self.active, reference.path])
+            raise ConfigError(f"{reference.place}: inherits from itself: {circle}.")
+        self.active.append(reference.path)
+        try:
+            found = self.resolve(self.look_up(reference))
+        finally:
+            self.active.pop()
+        if reference.moves:
+            self.moved[reference.path] = None
+        return found
+
+    def look_up(self, reference: Reference) -> Node:
+        node = self.tree
+        for part in reference.path:
+            child = node.get(part)
+            if child is None and reference_of(node) is not None:
+                child = self.resolve(node).get(part)
+            if child is None:
+                raise ConfigError(nowhere(reference, node))
+            if child.value == UNSET:
+                return child
+            node = child
+        return node
+
+
+def reference_of(node: Node) -> Reference | None:
+    """What a mapping inherits from, or copies."""
+    for key in (INHERIT, COPY):
+        named = node.get(key)
+        if named is not None:
+            if not isinstance(named.value, str):
+                raise ConfigError(f"{named.place}: {key} is {kind(named)}, not the path of an entry.")
+            return Reference(split(named.value), key == INHERIT, named.place)
+    return None
+
+
+def deleted_keys(node: Node) -> list[str]:
+    named = node.get(DELETE)
+    if named is None:
+        return []
+    if not isinstance(named.value, str):
+        raise ConfigError(f"{named.place}: {DELETE} is {kind(named)}, not keys separated by commas.")
+    return [key.strip() for key in named.value.split(",") if key.strip()]
+
+
+def nowhere(reference: Reference, node: Node) -> str:
+    names = list(node.value) if node.is_map else []
+    close = next((difflib.get_close_matches(part, names, n=1) for part in reference.path if part not in names), [])
+    hint = f"; did you mean '{close[0]}'?" if close else "; is the file that defines it among config_paths?"
+    return f"{reference.place}: refers to '{'.'.join(reference.path)}', which is nowhere in the config{hint}"
+
+
+def split(path: str) -> Path:
+    return tuple(part.strip() for part in path.split("."))
+
+
+def without(node: Node, path: Path) -> Node:
+    """A tree without what stands at a path, if anything does."""
+    child = node.get(path[0])
+    if child is None:
+        return node
+    values = dict(node.value)
+    if len(path) == 1:
+        del values[path[0]]
+    else:
+        values[path[0]] = without(child, path[1:])
+    return make_map(values, node.place)

@@ -1,0 +1,104 @@
+"""`${a.b}` and `???`: values that stand elsewhere in the config, and values nobody has given yet.
+
+What cannot be filled in stays `???` and is listed with its place: whether that matters depends on who asks. The
+environment is not read, since a config may come from a stranger; `${oc.env:NAME,default}` gives its default.
+"""
+
+import re
+from typing import Any
+
+from blade.benchmarks.includes import UNSET
+from blade.benchmarks.nodes import MAX_DEPTH, MAX_VALUES, ConfigError, Node, make_list, make_map
+from blade.errors import Problem
+
+INNERMOST = re.compile(r"(?<!\\)\$\{([^${}]*)\}")
+STEP = re.compile(r"[^.\[\]]+")
+ENVIRONMENT = "oc.env"
+
+Path = tuple[str, ...]
+
+
+def interpolate(tree: Node) -> tuple[Node, list[Problem]]:
+    """The config with its references filled in, and every value that is still unset."""
+    work = Interpolation(tree)
+    return work.fill(tree, ()), work.unset
+
+
+class Interpolation:
+    """Fills in references of one config."""
+
+    def __init__(self, tree: Node) -> None:
+        self.tree = tree
+        self.unset: list[Problem] = []
+        self.active: list[Path] = []
+        self.spent = 0
+
+    def fill(self, node: Node, path: Path) -> Node:
+        """A value with everything in it filled in; `path` is where it stands."""
+        if isinstance(node.value, dict):
+            return make_map({key: self.fill(child, (*path, key)) for key, child in node.value.items()}, node.place)
+        if isinstance(node.value, list):
+            return make_list([self.fill(child, (*path, str(i))) for i, child in enumerate(node.value)], node.place)
+        if node.value == UNSET:
+            return self.miss(node, path, "must be given (???)")
+        return self.fill_text(node, path) if isinstance(node.value, str) and "${" in node.value else node
+
+    def fill_text(self, node: Node, path: Path) -> Node:
+        text: str = node.value
+        while (match := INNERMOST.search(text)) is not None:
+            found = self.referred(node, path, match[1].strip())
+            if found is None:
+                return self.miss(node, path, f"refers to '{match[0]}', which is not set")
+            if match[0] == text.strip():
+                return found._replace(place=node.place)
+            if not isinstance(found.value, str | int | float):
+                raise ConfigError(f"{node.place}: '{match[0]}' stands inside a text and is no text or number.")
+            text = text[: match.start()] + str(found.value) + text[match.end() :]
+            if len(text) > MAX_VALUES:
+                raise ConfigError(f"{node.place}: unfolds to more than {MAX_VALUES:,} characters.")
+        return Node(text.replace("\\${", "${"), node.place)
+
+    def referred(self, node: Node, path: Path, name: str) -> Node | None:
+        """What a reference names; `None` when that is not set."""
+        if ":" in name:
+            resolver, _, arguments = name.partition(":")
+            _, comma, default = arguments.partition(",")
+            return Node(default.strip(), node.place) if resolver == ENVIRONMENT and comma else None
+        target = absolute(name, path)
+        if target in self.active or target == path[: len(target)]:
+            raise ConfigError(f"{node.place}: '${{{name}}}' refers to itself.")
+        if len(self.active) > MAX_DEPTH:
+            raise ConfigError(f"{node.place}: references follow each other more than {MAX_DEPTH} times.")
+        found = self.look_up(target)
+        if found is None or found.value == UNSET:
+            return None
+        self.spent += found.size
+        if self.spent > MAX_VALUES:
+            raise ConfigError(f"{node.place}: unfolds to more than {MAX_VALUES:,} values.")
+        self.active.append(target)
+        before = len(self.unset)
+        filled = self.fill(found, target)
+        del self.unset[before:]  # told where it stands
+        self.active.pop()
+        return None if filled.value == UNSET else filled
+
+    def look_up(self, path: Path) -> Node | None:
+        node: Node | None = self.tree
+        for part in path:
+            value: Any = node.value if node is not None else None
+            if isinstance(value, list):
+                node = value[int(part)] if part.isdecimal() and int(part) < len(value) else None
+            else:
+                node = node.get(part) if node is not None else None
+        return node
+
+    def miss(self, node: Node, path: Path, why: str) -> Node:
+        self.unset.append(Problem(where=str(node.place), message=f"'{'.'.join(path)}' {why}"))
+        return Node(UNSET, node.place)
+
+
+def absolute(name: str, path: Path) -> Path:
+    """The path a reference means: `a.b` from the top, `.a` beside it, `..a` one mapping further up."""
+    steps = tuple(STEP.findall(name))
+    dots = len(name) - len(name.lstrip("."))
+    return (*path[: max(len(path) - dots, 0)], *steps) if dots else steps
