@@ -1,5 +1,5 @@
-"""Is it true? Claims of a report, its own arithmetic, and what the rows say about them.
+"""Is it true? Claims of a report, its own arithmetic, what the rows say, and what benchmark packages promise.
 
-`markdown`, `figures`, `claims` and the modules of a report's own arithmetic use the standard library alone and import
-nothing else of blade, so that a script can share them where nothing is installed.
+`markdown`, `figures`, `claims`, the modules of a report's own arithmetic and those that say so use the standard library
+alone, so that `scripts/blade_toolkit.py` shares them where nothing is installed.
 """

@@ -25,6 +25,7 @@ from blade.cli import (
     report,
     show,
     skill_group,
+    validate,
 )
 from blade.cli.groups import InOrder, offer
 from blade.cli.options import epilog
@@ -92,6 +93,7 @@ offer(app, "list", list_group.group)
 offer(app, "eval", eval_group.group)
 offer(app, "skill", skill_group.group)
 offer(app, "golden", golden_group.group)
+app.command(epilog=validate.EPILOG)(validate.validate)
 
 
 def print_version(wanted: bool) -> None:

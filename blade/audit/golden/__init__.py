@@ -1,0 +1,1 @@
+"""Golden packages: reports whose prose was written once and whose numbers never were."""

@@ -1,0 +1,75 @@
+"""One checked thing: what was seen, whether it is good, and what to do when it is not. Standard library only."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+Phase = Literal["skill", "rollouts", "golden"]
+Status = Literal["PASS", "FAIL", "SKIP"]
+PHASES: tuple[Phase, ...] = ("skill", "rollouts", "golden")
+MOST_NAMED = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check:
+    """One line of a validation."""
+
+    phase: Phase
+    """What part of the package it is about."""
+    status: Status
+    """Whether it holds; `SKIP` when it could not be looked at."""
+    message: str
+    """What was seen, and what was expected when it does not hold."""
+    hint: str = ""
+    """What to do next."""
+
+    @property
+    def line(self) -> str:
+        """The check as it is printed."""
+        hint = f"\n       {self.hint}" if self.hint else ""
+        return f"[{self.status}] {self.message}{hint}"
+
+
+def judged(phase: Phase, good: str, *, bad: str = "", hint: str = "") -> Check:
+    """A check that passes with `good`, or fails with `bad` when there is any."""
+    if bad:
+        return Check(phase=phase, status="FAIL", message=bad, hint=hint)
+    return Check(phase=phase, status="PASS", message=good)
+
+
+def skipped(phase: Phase, what: str, why: str = "install blade") -> Check:
+    """A check that could not be made."""
+    return Check(phase=phase, status="SKIP", message=f"{what} ({why})")
+
+
+def has_failed(checks: Iterable[Check]) -> bool:
+    """Whether any check fails."""
+    return any(check.status == "FAIL" for check in checks)
+
+
+def summary(checks: Sequence[Check]) -> str:
+    """How many of the checks that were made hold."""
+    made = [check for check in checks if check.status != "SKIP"]
+    left = len(checks) - len(made)
+    passed = sum(check.status == "PASS" for check in made)
+    return f"Summary: {passed}/{len(made)} checks passed" + (f", {left} skipped" if left else "")
+
+
+def as_json(checks: Sequence[Check]) -> dict[str, Any]:
+    """The same for programs."""
+    return {
+        "passed": sum(check.status == "PASS" for check in checks),
+        "failed": sum(check.status == "FAIL" for check in checks),
+        "skipped": sum(check.status == "SKIP" for check in checks),
+        "checks": [
+            {"phase": check.phase, "status": check.status, "message": check.message, "hint": check.hint}
+            for check in checks
+        ],
+    }
+
+
+def some(names: Iterable[object], most: int = MOST_NAMED) -> str:
+    """The first of some names, with how many follow."""
+    shown = [str(name) for name in names]
+    more = f" and {len(shown) - most} more" if len(shown) > most else ""
+    return ", ".join(shown[:most]) + more

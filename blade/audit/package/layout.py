@@ -1,0 +1,139 @@
+"""Where the parts of a benchmark package are: inside its folder, or at the top-level places. Standard library only.
+
+<benchmark>/skill/SKILL.md, rollouts/*.jsonl, golden_reports/      the package in one folder
+skills/<name>/SKILL.md, benchmarks/<name>/, golden_reports/<name>/  the same, spread over a checkout
+"""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+SIDECARS = ("materialized_inputs", "reward_profiling", "aggregate", "agent_metrics", "failures")
+"""Words in the names of files that stand beside rollouts and hold none."""
+REPORT = re.compile(r"(?P<model>.+?)(?P<sep>[_-])golden[_-]report\.md")
+SKILL_SETTING = re.compile(r"\bskill:\s*[\"']?([A-Za-z0-9-]+)")
+SUCCESS_SETTING = re.compile(r"\bsuccess:\s*(?:\"([^\"]+)\"|'([^']+)'|([^,}\n#]+))")
+REPEATS_SETTING = re.compile(r"\bnum_repeats:\s*([0-9]+)")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GoldenFiles:
+    """The files of one golden report."""
+
+    model: str
+    """The model the report is about; `base_vs_candidate` for a comparison."""
+    report: Path
+    """The report."""
+    metrics: Path | None
+    """Its metrics sidecar."""
+    facts: Path | None
+    """Its anchor facts."""
+    shallow: Path | None
+    """Its shallow control."""
+
+    @property
+    def is_comparison(self) -> bool:
+        """Whether it compares models, and so needs no sidecar and no facts of its own."""
+        return "_vs_" in self.model or "-vs-" in self.model
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Package:
+    """A benchmark package, as found."""
+
+    folder: Path
+    """The benchmark's folder."""
+    skill: Path | None
+    """Its analysis skill's `SKILL.md`."""
+    rollouts: list[Path]
+    """Its rollout files, one per run, in name order."""
+    golden: Path | None
+    """The folder of its golden reports."""
+    success: str | None
+    """The success rule its configuration states."""
+    repeats: int | None
+    """Rollouts per task its configuration states."""
+
+    @property
+    def name(self) -> str:
+        """The benchmark's name."""
+        return self.folder.name
+
+
+def find_package(folder: Path) -> Package:
+    """The package of a benchmark's folder; what is not there is `None`."""
+    folder = folder.resolve()
+    config = read_config(folder)
+    return Package(
+        folder=folder,
+        skill=find_skill(folder, config),
+        rollouts=find_rollouts(folder),
+        golden=find_golden(folder),
+        success=first_group(SUCCESS_SETTING, config),
+        repeats=int(found) if (found := first_group(REPEATS_SETTING, config)) else None,
+    )
+
+
+def read_config(folder: Path) -> str:
+    """The configuration as text: two settings are looked up in it, which needs no YAML library."""
+    place = folder / "config.yaml"
+    return place.read_text(encoding="utf-8", errors="replace") if place.is_file() else ""
+
+
+def first_group(pattern: re.Pattern[str], text: str) -> str | None:
+    """The first value a setting has."""
+    match = pattern.search(text)
+    return None if match is None else next(group.strip() for group in match.groups() if group is not None)
+
+
+def find_skill(folder: Path, config: str = "") -> Path | None:
+    """The skill inside the folder, or the one of the same name among the checkout's skills."""
+    named = first_group(SKILL_SETTING, config) or folder.name.replace("_", "-")
+    places = [folder / "skill" / "SKILL.md", folder / "SKILL.md"]
+    places += [root / "skills" / named / "SKILL.md" for root in checkouts(folder)]
+    return next((place for place in places if place.is_file()), None)
+
+
+def find_golden(folder: Path) -> Path | None:
+    """The golden reports inside the folder, or the checkout's of the same name."""
+    places = [folder / "golden_reports", *(root / "golden_reports" / folder.name for root in checkouts(folder))]
+    return next((place for place in places if place.is_dir()), None)
+
+
+def checkouts(folder: Path) -> list[Path]:
+    """Folders that may be the checkout a benchmark's folder stands in, nearest first."""
+    return [parent.parent for parent in folder.parents if parent.name == "benchmarks"]
+
+
+def find_rollouts(folder: Path) -> list[Path]:
+    """Rollout files in `rollouts`, else those in `data` that say so in their names."""
+    kept = [path for path in sorted((folder / "rollouts").glob("*.jsonl")) if is_rollouts(path)]
+    return kept or [path for path in sorted((folder / "data").glob("*rollout*.jsonl")) if is_rollouts(path)]
+
+
+def is_rollouts(path: Path) -> bool:
+    """Whether a file holds rollouts, and not what was computed from them."""
+    return path.is_file() and not any(word in path.name for word in SIDECARS)
+
+
+def find_reports(golden: Path) -> list[GoldenFiles]:
+    """Every golden report of a folder with what stands beside it, in name order."""
+    found = [(path, match) for path in sorted(golden.glob("*.md")) if (match := REPORT.fullmatch(path.name))]
+    return [golden_files(path, match["model"]) for path, match in found]
+
+
+def golden_files(report: Path, model: str) -> GoldenFiles:
+    """The files that belong to a report; both ways of spelling their names are known."""
+    stem = report.name.removesuffix(".md")
+    return GoldenFiles(
+        model=model,
+        report=report,
+        metrics=beside(report, f"{stem}_metrics.json", f"{stem}-metrics.json", f"{stem}.metrics.json"),
+        facts=beside(report, f"{model}_anchor_facts.json", f"{model}-anchor-facts.json"),
+        shallow=beside(report, f"{model}_shallow.md", f"{model}-shallow.md"),
+    )
+
+
+def beside(report: Path, *names: str) -> Path | None:
+    """The first of some files that stands beside a report."""
+    return next((report.with_name(name) for name in names if report.with_name(name).is_file()), None)

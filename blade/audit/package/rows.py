@@ -1,0 +1,169 @@
+"""Rollout rows as far as a package's promises go: keys, scores and what was said. Standard library only.
+
+The engine reads the same files with everything in them (`blade.rollouts`); here each row is a key, a number and a
+fingerprint, which is enough to tell whether a run is whole, scored, comparable and not a copy of another.
+"""
+
+import hashlib
+import json
+import math
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+TASK_FIELDS = ("_ng_task_index", "_task_index", "task_id", "task_name", "task_index")
+REPEAT_FIELDS = ("_ng_rollout_index", "_rollout_index", "rollout_index", "rollout_id")
+REWARD_FIELDS = ("reward", "score")
+"""Fields in order of preference: the first that any row of the file has is the one for all of its rows."""
+PLACEHOLDER = re.compile(r"<\s*placeholder|\b(?:TODO|TBD|FIXME)\b|^\s*\.\.\.\s*$", re.IGNORECASE)
+RULE = re.compile(r"(?:reward|score)\s*(>=|==|>)\s*([0-9.eE+-]+)")
+TOLERANCE = 1e-9
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One rollout."""
+
+    line: int
+    """Line it stands in, from 1."""
+    task: str | None
+    """Task key; `None` when the row has none."""
+    repeat: str | None
+    """Which attempt it is; `None` when the row does not say."""
+    reward: float | None
+    """The score; `None` when it is absent or not a finite number."""
+    reward_seen: str
+    """What stands where the score should be, for messages."""
+    fingerprint: str
+    """Hash of what was said; empty when nothing was."""
+
+    @property
+    def key(self) -> str:
+        """How the rollout is cited."""
+        return f"{self.task}:{self.repeat}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BadLine:
+    """A line that holds no rollout."""
+
+    line: int
+    """Its number, from 1."""
+    reason: str
+    """Why it cannot be used."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rows:
+    """A rollout file."""
+
+    path: Path
+    """Where it is."""
+    rows: list[Row]
+    """Its rollouts."""
+    bad: list[BadLine]
+    """Lines that hold none."""
+    task_field: str | None
+    """The field tasks are told apart by."""
+    repeat_field: str | None
+    """The field attempts are told apart by."""
+
+    def by_task(self) -> dict[str, list[Row]]:
+        """Rollouts of every task, in file order."""
+        found: dict[str, list[Row]] = {}
+        for row in self.rows:
+            if row.task is not None:
+                found.setdefault(row.task, []).append(row)
+        return found
+
+
+def read_rows(path: Path) -> Rows:
+    """The rows of a file; a line that is none is told, and the reading goes on."""
+    objects: list[tuple[int, dict[str, Any]]] = []
+    bad: list[BadLine] = []
+    for number, line in lines_of(path):
+        value, reason = decode(line)
+        if value is None:
+            bad.append(BadLine(line=number, reason=reason))
+        else:
+            objects.append((number, value))
+    task = used_field(objects, TASK_FIELDS)
+    repeat = used_field(objects, REPEAT_FIELDS)
+    reward = used_field(objects, REWARD_FIELDS)
+    rows = [make_row(number, value, (task, repeat, reward)) for number, value in objects]
+    return Rows(path=path, rows=rows, bad=bad, task_field=task, repeat_field=repeat)
+
+
+def lines_of(path: Path) -> Iterator[tuple[int, str]]:
+    """Lines that are not blank, with their numbers."""
+    with path.open(encoding="utf-8", errors="replace") as file:
+        for number, line in enumerate(file, start=1):
+            if line.strip():
+                yield number, line
+
+
+def decode(line: str) -> tuple[dict[str, Any] | None, str]:
+    """The line's object, or why there is none."""
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError):
+        reason = "is a placeholder, not a rollout" if PLACEHOLDER.search(line) else "is not JSON"
+        return None, reason
+    if not isinstance(value, dict):
+        return None, f"is a JSON {type(value).__name__}, not an object"
+    return value, ""
+
+
+def used_field(objects: list[tuple[int, dict[str, Any]]], names: tuple[str, ...]) -> str | None:
+    """The first of some fields that a row has: one for all rows, and the same in every process."""
+    return next((name for name in names if any(value.get(name) is not None for _, value in objects)), None)
+
+
+def make_row(line: int, value: dict[str, Any], fields: tuple[str | None, str | None, str | None]) -> Row:
+    task, repeat, reward = (None if name is None else value.get(name) for name in fields)
+    return Row(
+        line=line,
+        task=key_text(task),
+        repeat=key_text(repeat),
+        reward=as_number(reward),
+        reward_seen=clip(json.dumps(reward)) if fields[2] in value else "nothing",
+        fingerprint=fingerprint(value),
+    )
+
+
+def key_text(value: Any) -> str | None:
+    """An id as text; numbers and texts are ids, anything else is not."""
+    if isinstance(value, bool) or not isinstance(value, int | str) or value == "":
+        return None
+    return str(value)
+
+
+def as_number(value: Any) -> float | None:
+    """A finite number, or nothing: a text, a flag, NaN and infinity are no scores."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        return None
+    return float(value)
+
+
+def fingerprint(value: dict[str, Any]) -> str:
+    """A hash of the output; rows that hold none have nothing that could be copied."""
+    response = value.get("response")
+    said = response.get("output") if isinstance(response, dict) else value.get("output")
+    return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest() if said else ""
+
+
+def clip(text: str, most: int = 40) -> str:
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def is_success(reward: float, rule: str | None) -> bool | None:
+    """Whether a score is a success by the rule; `None` when the rule is about something else than the score."""
+    match = RULE.fullmatch(rule.strip()) if rule else None
+    if rule and match is None:
+        return None
+    sign, bound = (match[1], float(match[2])) if match else (">=", 1.0)
+    if sign == "==":
+        return abs(reward - bound) <= TOLERANCE
+    return reward > bound if sign == ">" else reward >= bound - TOLERANCE

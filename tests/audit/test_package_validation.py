@@ -1,0 +1,191 @@
+"""Packages that keep their promises pass; each broken promise is told by its own message."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from rollout_rows import write_rows
+from small_packages import rows_of, write_json, write_package, write_text
+
+from blade.audit.package.checks import Check
+from blade.audit.package.validate import validate
+
+Breaking = Callable[[Path], None]
+
+
+def failures(checks: list[Check]) -> list[str]:
+    return [check.message for check in checks if check.status == "FAIL"]
+
+
+def test_a_package_that_keeps_its_promises_passes(tmp_path: Path) -> None:
+    checks = validate(write_package(tmp_path))
+
+    assert failures(checks) == []
+    assert {check.phase for check in checks} == {"skill", "rollouts", "golden"}
+
+
+def test_the_parts_are_also_found_at_the_top_level_places(tmp_path: Path) -> None:
+    folder = write_package(tmp_path / "benchmarks")
+    (tmp_path / "skills").mkdir()
+    (folder / "skill").rename(tmp_path / "skills" / "small-sums")
+    (tmp_path / "golden_reports").mkdir()
+    (folder / "golden_reports").rename(tmp_path / "golden_reports" / "small_sums")
+
+    assert failures(validate(folder)) == []
+
+
+def replace(name: str, old: str, new: str) -> Breaking:
+    """Changes the first occurrence of a text in a file of the package."""
+
+    def change(folder: Path) -> None:
+        text = (folder / name).read_text(encoding="utf-8")
+        assert old in text
+        (folder / name).write_text(text.replace(old, new, 1), encoding="utf-8")
+
+    return change
+
+
+def remove(name: str) -> Breaking:
+    return lambda folder: (folder / name).unlink()
+
+
+def append(name: str, text: str) -> Breaking:
+    return lambda folder: write_text(folder / name, (folder / name).read_text(encoding="utf-8") + text)
+
+
+def row(line: int, **fields: object) -> Breaking:
+    """Changes fields in one row of the first model."""
+
+    def rewrite(folder: Path) -> None:
+        rows = rows_of("model-a")
+        rows[line - 1].update(fields)
+        write_rows(folder / "rollouts" / "model-a.jsonl", rows)
+
+    return rewrite
+
+
+def one_row_less(folder: Path) -> None:
+    write_rows(folder / "rollouts" / "model-a.jsonl", rows_of("model-a")[:-1])
+
+
+def empty(name: str, pattern: str) -> Breaking:
+    """Removes files of a folder of the package."""
+
+    def clear(folder: Path) -> None:
+        for path in (folder / name).glob(pattern):
+            path.unlink()
+
+    return clear
+
+
+def rewrite(name: str, text: str) -> Breaking:
+    return lambda folder: write_text(folder / name, text)
+
+
+def copy_run(folder: Path) -> None:
+    write_rows(folder / "rollouts" / "model-b.jsonl", rows_of("model-a"))
+
+
+def other_tasks(folder: Path) -> None:
+    moved = [{**row, "_ng_task_index": row["_ng_task_index"] + 100} for row in rows_of("model-b")]
+    write_rows(folder / "rollouts" / "model-b.jsonl", moved)
+
+
+def facts(change: Callable[[list[dict[str, object]]], object]) -> Breaking:
+    """Changes the facts of the first model."""
+
+    def rewrite(folder: Path) -> None:
+        place = folder / FACTS
+        value = json.loads(place.read_text(encoding="utf-8"))
+        change(value["anchor_facts"])
+        write_json(place, value)
+
+    return rewrite
+
+
+SKILL, RUN = "skill/SKILL.md", "rollouts/model-a.jsonl"
+REPORT, METRICS = "golden_reports/model-a_golden_report.md", "golden_reports/model-a_golden_report_metrics.json"
+FACTS, SHALLOW = "golden_reports/model-a_anchor_facts.json", "golden_reports/model-a_shallow.md"
+BROKEN = [
+    ("no_skill", remove(SKILL), "no SKILL.md in"),
+    ("no_frontmatter", replace(SKILL, "---\n", ""), "no frontmatter between two lines"),
+    ("no_description", replace(SKILL, "description", "compatibility"), "the skill has no description"),
+    ("long_description", replace(SKILL, "wrong.", "wrong. " * 200), "characters, 1024 at most"),
+    ("odd_name", replace(SKILL, "name: small-sums", "name: Small_Sums"), "'Small_Sums' is not lower-case"),
+    ("unknown_field", replace(SKILL, "name:", "when: now\nname:"), "unknown frontmatter fields: when"),
+    ("dead_link", remove("skill/references/verdicts.md"), "dead links in SKILL.md: references/verdicts.md"),
+    ("short_skill", replace(SKILL, "\nRead what the verifier said.\n" * 8, ""), "expected 50 and 3 at least"),
+    ("open_skill", append(SKILL, "\nTODO: say more\n"), "SKILL.md holds placeholders: line"),
+    ("no_rollouts", empty("rollouts", "*"), "no rollout file in"),
+    ("placeholder_line", append(RUN, "<PLACEHOLDER ROW>\n"), "line 25 is a placeholder, not a rollout"),
+    ("cut_line", append(RUN, '{"_ng_task_index": 7, "rew'), "line 25 is not JSON"),
+    ("not_an_object", append(RUN, "[1, 2]\n"), "line 25 is a JSON list, not an object"),
+    ("empty_run", rewrite(RUN, ""), "model-a.jsonl: is empty"),
+    ("no_repeat_id", row(4, _ng_rollout_index=None), "rows without a task id or a rollout id: line 4"),
+    ("text_reward", row(3, reward="abc"), 'line 3 has "abc"'),
+    ("null_reward", row(3, reward=None), "line 3 has null"),
+    ("flag_reward", row(3, reward=True), "line 3 has true"),
+    ("nan_reward", row(3, reward=float("nan")), "line 3 has NaN"),
+    ("duplicate_key", row(2, _ng_rollout_index=0), "1 keys occur more than once: 0:0"),
+    ("missing_repeat", one_row_less, "1 tasks without their 4 rollouts (config.yaml says): 5 has 3"),
+    ("copied_run", copy_run, "the same rollouts under two names: model-a.jsonl and model-b.jsonl"),
+    ("one_run", remove("rollouts/model-b.jsonl"), "1 different scored runs, expected 2"),
+    ("disjoint_tasks", other_tasks, "runs are about different tasks: model-a.jsonl lacks 100, 101, 102"),
+    ("no_report", empty("golden_reports", "*_report.md"), "no *_golden_report.md"),
+    ("short_report", rewrite(REPORT, "# Report\n"), "1 lines, 0 sections; expected 40 and 3"),
+    ("open_report", append(REPORT, "\nTBD\n"), "holds placeholders: 'TBD'"),
+    ("unfilled_report", append(REPORT, "\nIt is {{ pass_at_1 }}.\n"), "holds placeholders"),
+    ("fabricated_id", append(REPORT, "\nSee `5:9#1`.\n"), "cites rollouts that are in no file: 5:9"),
+    ("no_metrics", remove(METRICS), "model-a_golden_report_metrics.json: is missing"),
+    ("broken_metrics", rewrite(METRICS, "{"), "is not a JSON object"),
+    ("empty_metrics", rewrite(METRICS, "{}"), "has none of model"),
+    ("wrong_metrics", replace(METRICS, '"num_tasks": 6', '"num_tasks": 7'), "num_tasks is 7, the rows give 6"),
+    ("wrong_bucket", replace(METRICS, '"always": 2', '"always": 3'), "always is 3, the rows give 2"),
+    ("text_metrics", replace(METRICS, '"num_tasks": 6', '"num_tasks": "six"'), "num_tasks is six, the rows give 6"),
+    ("no_facts", remove(FACTS), "model-a_anchor_facts.json: is missing"),
+    ("few_facts", facts(lambda listed: listed.pop()), "7 anchor facts, expected 8 at least"),
+    ("short_fact", facts(lambda listed: listed[0].update(fact="Too short")), "B1 says less than 20 characters"),
+    ("odd_difficulty", facts(lambda listed: listed[0].update(difficulty="hard")), "B1 has difficulty 'hard'"),
+    ("odd_rating", facts(lambda listed: listed[0].update(mean_score="good")), "B1 has mean_score 'good'"),
+    ("same_id", facts(lambda listed: listed[0].update(id="B2")), "B2 is used twice"),
+    ("same_fact", facts(lambda listed: listed[0].update(fact=listed[1]["fact"])), "B2 repeats B1"),
+    ("stale_control", append(SHALLOW, "\nAnd a finding.\n"), "is not what make-shallow gives"),
+]
+
+
+@pytest.mark.parametrize(("change", "message"), [pytest.param(c, m, id=i) for i, c, m in BROKEN])
+def test_a_broken_promise_is_told(tmp_path: Path, change: Breaking, message: str) -> None:
+    folder = write_package(tmp_path)
+    change(folder)
+
+    found = [check for check in validate(folder) if check.status == "FAIL"]
+
+    assert [check for check in found if message in check.message], [check.message for check in found]
+    assert [check.message for check in found if not check.hint] == []
+
+
+def test_a_sidecar_that_lists_its_tasks_is_compared_by_their_number(tmp_path: Path) -> None:
+    folder = write_package(tmp_path)
+    replace(METRICS, '"always": 2', '"always": ["0", "1"]')(folder)
+
+    assert failures(validate(folder, phase="golden")) == []
+
+
+def test_a_comparison_report_needs_no_sidecar_and_no_facts(tmp_path: Path) -> None:
+    folder = write_package(tmp_path)
+    text = (folder / REPORT).read_text(encoding="utf-8")
+    write_text(folder / "golden_reports" / "model-a_vs_model-b_golden_report.md", text)
+
+    assert failures(validate(folder, phase="golden")) == []
+
+
+def test_one_phase_alone_is_checked(tmp_path: Path) -> None:
+    folder = write_package(tmp_path)
+    (folder / SKILL).unlink()
+
+    assert failures(validate(folder, phase="rollouts")) == []
+
+
+def test_what_is_no_folder_is_told(tmp_path: Path) -> None:
+    assert failures(validate(tmp_path / "nowhere", phase="skill")) == [f"{tmp_path / 'nowhere'}: is no folder"]
