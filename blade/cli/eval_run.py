@@ -1,0 +1,129 @@
+"""`blade eval run`: put a benchmark to a model, and write rollouts that nothing can undo."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from blade.cli.options import AsJson, epilog
+
+if TYPE_CHECKING:
+    from blade.evals.run import RunResult
+
+INTERRUPTED = 130
+
+EPILOG = epilog(
+    "blade eval run --benchmark word_math --model gpt-5-mini --output out/word_math.jsonl",
+    "blade eval run --benchmark word_math --model qwen --base-url http://localhost:8080/v1 --output q.jsonl --resume",
+)
+
+
+class Api(StrEnum):
+    """How the model is asked."""
+
+    auto = "auto"
+    responses = "responses"
+    chat = "chat"
+    messages = "messages"
+
+
+def run(
+    benchmark: Annotated[str, typer.Option(metavar="NAME", help="Benchmark; `blade list benchmarks` shows them.")],
+    model: Annotated[str, typer.Option(metavar="MODEL", help="Model, as its server calls it.")],
+    output: Annotated[Path, typer.Option(metavar="FILE", help="Rollouts are appended here, sidecars stand beside it.")],
+    base_url: Annotated[
+        str | None, typer.Option(metavar="URL", help="Server other than the vendor's, e.g. http://localhost:8080/v1.")
+    ] = None,
+    api: Annotated[
+        Api, typer.Option(help="API to speak; auto: messages to claude…, chat to a --base-url, else responses.")
+    ] = Api.auto,
+    repeats: Annotated[int | None, typer.Option(min=1, metavar="N", help="Rollouts per task.")] = None,
+    limit: Annotated[int | None, typer.Option(min=1, metavar="N", help="Only the first N tasks.")] = None,
+    concurrency: Annotated[int, typer.Option(min=1, metavar="N", help="Rollouts at a time.")] = 8,
+    temperature: Annotated[float | None, typer.Option(min=0.0, metavar="T", help="Sampling temperature.")] = None,
+    top_p: Annotated[float | None, typer.Option(min=0.0, max=1.0, metavar="P", help="Nucleus sampling.")] = None,
+    max_output_tokens: Annotated[int | None, typer.Option(min=1, metavar="N", help="Tokens per reply.")] = None,
+    seed: Annotated[int, typer.Option(metavar="N", help="Every rollout's own seed is derived from it.")] = 0,
+    timeout: Annotated[float, typer.Option(min=0.1, metavar="S", help="Seconds one request may take.")] = 600.0,
+    attempts: Annotated[
+        int, typer.Option(min=1, metavar="N", help="Times a request that may yet succeed is made.")
+    ] = 6,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with an earlier run on the same output.")] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Overwrite earlier rollouts; with --resume, go on in spite of changes.")
+    ] = False,
+    root: Annotated[Path | None, typer.Option(metavar="DIR", help="Checkout that holds `benchmarks/`.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Run a benchmark and write its rollouts, safe against kills and resumable.
+
+    Exits with 0 when every rollout has a verdict, 1 when some attempts failed for other reasons than the model's
+    answer (they are in FILE's failures sidecar, and --resume tries them again), 130 after Ctrl-C.
+    """
+    from blade.benchmarks.catalog import find_benchmark
+    from blade.cli.eval_progress import watching
+    from blade.environments import load_environment
+    from blade.evals.agent import Limits
+    from blade.evals.files import RunFiles
+    from blade.evals.manifest import server_shown, settings_of
+    from blade.evals.plan import check_data, plan_of
+    from blade.evals.players import ModelPlayer
+    from blade.evals.run import RunOptions, run_plan
+    from blade.llm import Sampling, connect
+    from blade.llm.connect import choose_api
+
+    sampling = Sampling(temperature=temperature, top_p=top_p, max_output_tokens=max_output_tokens, seed=seed)
+    chosen = find_benchmark(benchmark, root)
+    plan = plan_of(chosen, sampling, repeats=repeats, limit=limit)
+    if not force:
+        check_data(chosen)
+    environment = load_environment(plan.environment)
+    spoken = choose_api(model, base_url=base_url) if api is Api.auto else api.value
+    player = ModelPlayer(
+        connect(model, base_url=base_url, api=api.value, timeout=timeout, attempts=attempts),
+        environment,
+        Limits(turns=plan.max_turns, tokens=plan.max_rollout_tokens),
+    )
+    options = RunOptions(concurrency=concurrency, resume=resume, force=force, server=server_shown(base_url))
+    with watching() as watch:
+        result = run_plan(
+            plan,
+            player,
+            RunFiles(output),
+            environment=environment,
+            settings=settings_of(plan, model=model, api=spoken, skills=None),
+            options=options,
+            watch=watch,
+        )
+    render(result, output, as_json=as_json)
+    leave(result)
+
+
+def render(result: "RunResult", output: Path, *, as_json: bool) -> None:
+    """What came of it, for a person or a program."""
+    from blade.cli.eval_progress import sentence
+    from blade.cli.terminal import print_json
+    from blade.report.text import plain
+
+    for note in result.notes:
+        typer.echo(plain(note), err=True)
+    if as_json:
+        import msgspec
+
+        print_json(msgspec.json.encode({"output": str(output), **msgspec.to_builtins(result)}))
+    else:
+        typer.echo(f"{plain(str(output))}: {sentence(result.progress)}")
+
+
+def leave(result: "RunResult") -> None:
+    """Exits by how the run ended."""
+    from blade.errors import InputError, ProblemsFound
+
+    if result.status == "interrupted":
+        typer.echo("blade: interrupted; what was done is on disk, --resume goes on.", err=True)
+        raise typer.Exit(INTERRUPTED)
+    if result.status == "stopped":
+        raise InputError(f"stopped, because nothing works any more; --resume goes on. Last failure: {result.error}")
+    if result.progress.failed:
+        raise ProblemsFound(f"{result.progress.failed} rollouts failed without a verdict; --resume tries them again.")

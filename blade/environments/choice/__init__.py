@@ -1,1 +1,0 @@
-"""Questions with lettered options: the letter is read from free text and compared."""

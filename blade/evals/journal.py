@@ -1,0 +1,92 @@
+"""Rows on disk: a row counts once its file is synced, and one process at a time writes.
+
+Rows that finish together are synced together, so that the disk never sets the pace: a sync costs milliseconds, and
+hundreds of rollouts may end in one.
+"""
+
+import asyncio
+import fcntl
+import os
+from collections.abc import Callable
+from io import FileIO
+from pathlib import Path
+from typing import NamedTuple
+
+from blade.errors import UsageError
+from blade.evals.files import ENCODER
+from blade.evals.materialize import Row
+
+WAITING = 256
+"""Rows that may wait for the disk before the workers have to."""
+
+
+class Entry(NamedTuple):
+    """A row on its way to a file."""
+
+    row: Row
+    is_failure: bool
+
+
+class Journal:
+    """Appends rows to the rollouts and to the failures, and tells once they are safe."""
+
+    def __init__(self, output: FileIO, failures: FileIO, *, on_safe: Callable[[Entry], None]) -> None:
+        self._files = (output, failures)
+        self._on_safe = on_safe
+        self._queue: asyncio.Queue[Entry | None] = asyncio.Queue(WAITING)
+
+    async def put(self, entry: Entry) -> None:
+        """Hands over a row; waits when the disk is far behind."""
+        await self._queue.put(entry)
+
+    async def finish(self) -> None:
+        """Says that no more rows will come."""
+        await self._queue.put(None)
+
+    async def write(self) -> None:
+        """Writes until it is finished."""
+        is_open = True
+        while is_open:
+            entries, is_open = await self._batch()
+            lines = [b"", b""]
+            for entry in entries:
+                lines[entry.is_failure] += ENCODER.encode(entry.row) + b"\n"
+            await asyncio.to_thread(self._sync, lines)
+            for entry in entries:
+                self._on_safe(entry)
+
+    async def _batch(self) -> tuple[list[Entry], bool]:
+        """All that waits, at least one; and whether more will come."""
+        entries: list[Entry] = []
+        entry = await self._queue.get()
+        while entry is not None:
+            entries.append(entry)
+            if self._queue.empty():
+                return entries, True
+            entry = self._queue.get_nowait()
+        return entries, False
+
+    def _sync(self, lines: list[bytes]) -> None:
+        for file, data in zip(self._files, lines, strict=True):
+            if data:
+                write_all(file, data)
+                os.fsync(file.fileno())
+
+
+def write_all(file: FileIO, data: bytes) -> None:
+    """Writes everything, also when the system takes it in parts."""
+    view = memoryview(data)
+    while view:
+        view = view[file.write(view) or 0 :]
+
+
+def open_locked(path: Path) -> FileIO:
+    """The output, opened to append and locked; the lock goes with the process, however it ends."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    file = FileIO(path, "ab")
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        file.close()
+        raise UsageError(f"{path}: another run is writing to it; wait for it, or choose another --output.") from error
+    return file

@@ -1,0 +1,50 @@
+"""Who plays a rollout: a model in our own loop, judged by an environment of ours."""
+
+import asyncio
+import time
+from typing import Protocol
+
+from blade.environments import Environment
+from blade.evals.agent import Limits, play
+from blade.evals.materialize import Row
+from blade.evals.rows import judged_row
+from blade.llm import Model
+
+
+class Player(Protocol):
+    """Turns a materialized row into a judged one."""
+
+    @property
+    def name(self) -> str:
+        """The model it plays with."""
+        ...
+
+    async def judged(self, row: Row) -> Row:
+        """The judged row; raises what went wrong."""
+        ...
+
+    async def close(self) -> None:
+        """Lets go of connections."""
+        ...
+
+
+class ModelPlayer:
+    """Plays with a model and an environment."""
+
+    def __init__(self, model: Model, environment: Environment, limits: Limits) -> None:
+        self.name = model.name
+        self._model = model
+        self._environment = environment
+        self._limits = limits
+
+    async def judged(self, row: Row) -> Row:
+        """Plays and judges; tools and verifiers may take their time, so they work in threads."""
+        session = self._environment.open(row)
+        played = await play(self._model, row, session, self._limits)
+        start = time.perf_counter()
+        verdict = await asyncio.to_thread(self._environment.verify, row, played.items)
+        return judged_row(row, played, verdict, judging=time.perf_counter() - start)
+
+    async def close(self) -> None:
+        """Closes the model's connections."""
+        await self._model.close()

@@ -1,0 +1,108 @@
+"""A benchmark small enough to read, an environment that counts, and a run of them against a loopback server."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from loopback import Loopback
+
+from blade.environments import Session, Verdict
+from blade.environments.environment import Item, Task
+from blade.environments.items import final_text, function_call, message
+from blade.evals.agent import Limits
+from blade.evals.files import RunFiles
+from blade.evals.manifest import settings_of
+from blade.evals.plan import Plan
+from blade.evals.players import ModelPlayer
+from blade.evals.run import RunOptions, RunResult, run_plan
+from blade.llm import Sampling, connect
+
+Row = dict[str, Any]
+
+ADD = {"type": "function", "name": "add", "description": "Add one.", "parameters": {"type": "object", "properties": {}}}
+
+
+class Counter:
+    """A state with one tool, which adds one."""
+
+    def __init__(self) -> None:
+        self.total = 0
+
+    def call(self, name: str, arguments: str) -> str:
+        if name != "add":
+            return f"Error: no tool is named {name}."
+        self.total += 1
+        return str(self.total)
+
+
+class Counting:
+    """A task is solved by saying its number, or, when the task wants calls, by calling as often."""
+
+    name = "counting"
+
+    def tools(self, task: Task) -> list[dict[str, Any]]:
+        return [ADD] if "calls" in task else []
+
+    def open(self, task: Task) -> Session | None:
+        return Counter() if "calls" in task else None
+
+    def verify(self, task: Task, items: Sequence[Item]) -> Verdict:
+        if task.get("breaks"):
+            raise RuntimeError("the verifier broke")
+        if "calls" in task:
+            made = sum(item.get("type") == "function_call" for item in items)
+            return Verdict(reward=float(made == task["calls"]), fields={"made": made})
+        said = final_text(items)
+        return Verdict(reward=float(said == str(task["answer"])), fields={"said": said})
+
+    def gold(self, task: Task) -> list[dict[str, Any]]:
+        if "calls" in task:
+            return [function_call("add", "{}", call_id=f"c{n}") for n in range(task["calls"])]
+        return [message(str(task["answer"]))]
+
+
+def write_tasks(folder: Path, tasks: list[Row]) -> Path:
+    path = folder / "tasks.jsonl"
+    path.write_text("".join(json.dumps(task) + "\n" for task in tasks), encoding="utf-8")
+    return path
+
+
+def small_plan(folder: Path, tasks: list[Row] | None = None, **settings: Any) -> Plan:
+    """Three tasks, asked as `Say N.`, two repeats."""
+    folder.mkdir(exist_ok=True)
+    prompt = folder / "prompt.yaml"
+    prompt.write_text('system: "You count {{up}}."\nuser: "Say {answer}."\n', encoding="utf-8")
+    rows = [{"answer": n} for n in (1, 2, 3)] if tasks is None else tasks
+    common = {"benchmark": "small", "environment": "counting", "agent": "small_agent", "prompt": prompt, "repeats": 2}
+    return Plan(**{**common, "data": write_tasks(folder, rows), "sampling": Sampling(seed=7), **settings})
+
+
+def run_small(
+    plan: Plan, server: Loopback, output: Path, *, model: str = "m-1", attempts: int = 3, **options: Any
+) -> RunResult:
+    """One sitting of a plan."""
+    environment = Counting()
+    asked = connect(model, base_url=server.base_url, api="chat", timeout=5.0, attempts=attempts, backoff=0.001)
+    return run_plan(
+        plan,
+        ModelPlayer(asked, environment, Limits(turns=plan.max_turns, tokens=plan.max_rollout_tokens)),
+        RunFiles(output),
+        environment=environment,
+        settings=settings_of(plan, model=model, api="chat", skills=None),
+        options=RunOptions(**{"concurrency": 4, **options}),
+    )
+
+
+def read_rows(path: Path) -> list[Row]:
+    """The rows of a file, sorted by their key."""
+    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    return sorted(rows, key=key)
+
+
+def key(row: Row) -> tuple[int, int]:
+    return row["_ng_task_index"], row["_ng_rollout_index"]
+
+
+def keys(path: Path) -> list[tuple[int, int]]:
+    return [key(row) for row in read_rows(path)]
