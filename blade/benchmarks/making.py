@@ -8,6 +8,7 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Sequence
+from itertools import chain, zip_longest
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -41,6 +42,13 @@ class Dice:
     def sample(self, name: str, options: Sequence[T], count: int) -> list[T]:
         """So many of the options, no place drawn twice."""
         return self.shuffled(name, options)[:count]
+
+
+def taking_turns(rows: Sequence[dict[str, Any]], field: str) -> list[dict[str, Any]]:
+    """Rows in an order in which the values of a field take turns, so that any first few are a fair sample."""
+    values = dict.fromkeys(row[field] for row in rows)
+    piles = [[row for row in rows if row[field] == value] for value in values]
+    return [row for row in chain(*zip_longest(*piles)) if row is not None]
 
 
 def write_tasks(path: Path, tasks: Sequence[dict[str, Any]]) -> Path:

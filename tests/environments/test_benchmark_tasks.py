@@ -107,3 +107,16 @@ def test_the_prompt_shows_two_worked_examples(name: str) -> None:
 
     assert set(prompt) == {"system", "user", "examples"}
     assert [set(example) for example in prompt["examples"]] == [{"user", "assistant"}] * 2
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_readme_counts_the_tasks_as_they_are(name: str) -> None:
+    readme = (ROOT / name / "README.md").read_text(encoding="utf-8")
+    (said,) = [line for line in readme.splitlines() if line.startswith("| tasks |")]
+    difficulties = [task["difficulty"] for task in tasks_of(name)]
+
+    assert said.startswith(f"| tasks | {len(difficulties)}: ")
+    assert {level: f"{difficulties.count(level)} {level}" in said for level in DIFFICULTIES} == dict.fromkeys(
+        DIFFICULTIES, True
+    )
+    assert all(f"`{kind}`" in readme for kind in {task["kind"] for task in tasks_of(name)})

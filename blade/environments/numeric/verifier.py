@@ -8,19 +8,14 @@ A task has `expected_answer`, and may have a `tolerance` and `slips`: numbers th
 name of the mistake. A wrong answer that equals one of them is told by that name in `slip`.
 """
 
-import re
 from fractions import Fraction
 from typing import NamedTuple
 
 from blade.environments.answering import TextEnvironment
+from blade.environments.answers import last_boxed, last_marked, own_part
 from blade.environments.command import judge_rows
 from blade.environments.environment import Task, Verdict
 from blade.environments.numeric.numbers import find_numbers, plain_text, read_number, value_of, write_number
-
-BOXED = re.compile(r"\\boxed\s*\{((?:[^{}]|\{[^{}]*\})*)\}")
-MARKED = re.compile(r"(?:#{4}|\banswer\b\W{0,6}?(?:\bis\b|[:=])(?:\W{0,4}\bis\b)?)[ \t*_`]*", re.IGNORECASE)
-NEXT_QUESTION = re.compile(r"\n\s*(?:question|problem|user|human)\b[^\n]{0,20}:", re.IGNORECASE)
-"""Where a model that was asked one question goes on to make up the next; what follows answers something else."""
 
 
 class Found(NamedTuple):
@@ -45,16 +40,16 @@ def judge(task: Task, text: str) -> Verdict:
 
 def find_answer(text: str) -> Found | None:
     """The number a text gives as its answer; `None` when it holds no number where the answer is looked for."""
-    own = NEXT_QUESTION.split(text, maxsplit=1)[0]
-    if boxed := BOXED.findall(own):
-        value = number_in(boxed[-1])
-        return Found(value, "boxed") if value is not None else None
-    if marks := list(MARKED.finditer(own)):
-        value = number_in(first_line(own[marks[-1].end() :]))
-        if value is not None:
-            return Found(value, "marked")
+    own = own_part(text)
+    if (boxed := last_boxed(own)) is not None:
+        return found_as("boxed", number_in(boxed))
     numbers = find_numbers(plain_text(own))
-    return Found(value_of(numbers[-1]), "last_number") if numbers else None
+    last = value_of(numbers[-1]) if numbers else None
+    return found_as("marked", number_in(last_marked(own) or "")) or found_as("last_number", last)
+
+
+def found_as(form: str, value: Fraction | None) -> Found | None:
+    return None if value is None else Found(value, form)
 
 
 def number_in(line: str) -> Fraction | None:
@@ -65,11 +60,6 @@ def number_in(line: str) -> Fraction | None:
         return None
     opens = not any(letter.isalnum() for letter in result[: numbers[0].start()])
     return value_of(numbers[0 if opens else -1])
-
-
-def first_line(text: str) -> str:
-    """The first line that says something."""
-    return next((line for line in text.splitlines() if line.strip(" \t*_`")), "")
 
 
 def is_same(value: Fraction, expected: str, tolerance: str | None = None) -> bool:

@@ -1,0 +1,1 @@
+"""Questions with lettered options: the letter is read from free text and compared."""

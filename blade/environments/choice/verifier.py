@@ -1,0 +1,105 @@
+r"""Judges an answer that is the letter of one of a question's options.
+
+The letter is looked for in the last `\boxed{}`, after the last "Answer:", then where it alone begins a line.
+Where no letter is given but the text of exactly one option, that option is meant; how it was found is told
+(`answer_form`). A task has `options` and `expected_answer`, and may have a `lure`: the letter of the option that the
+trap of the question leads to. Whether it was chosen is told in `took_lure`.
+"""
+
+import re
+import string
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from blade.environments.answering import TextEnvironment
+from blade.environments.answers import last_boxed, last_marked, own_part
+from blade.environments.command import judge_rows
+from blade.environments.environment import Task, Verdict
+
+# A letter stands alone, or before a sign that ends it: "A farmer" is no choice, "A) a farmer" and "A because" are.
+LETTER = re.compile(
+    r"\W{0,4}(?i:option\s+|choice\s+)?\(?([A-Z])\b(?=\W*$|\s*[).:,;\]*]|\s+[-–]|\s+(?:because|since|is)\b)"
+)
+
+
+class Found(NamedTuple):
+    """A letter that was read from an answer."""
+
+    letter: str
+    form: str
+    """How it was given: `boxed`, `marked`, `letter` that begins a line, or `option_text` when no letter was."""
+
+
+def judge(task: Task, text: str) -> Verdict:
+    """Full marks for the letter of the right option, none for anything else."""
+    found = find_letter(text, task["options"])
+    letter = found.letter if found else None
+    fields = {
+        "extracted_answer": letter,
+        "answer_form": found.form if found else None,
+        "took_lure": None if letter is None or task.get("lure") is None else letter == task["lure"],
+    }
+    return Verdict(reward=float(letter == task["expected_answer"]), fields=fields)
+
+
+def find_letter(text: str, options: Sequence[str]) -> Found | None:
+    """The option a text chooses; `None` when it names none, or more than one."""
+    own = own_part(text)
+    boxed, marked = last_boxed(own), last_marked(own) or ""
+    if boxed is not None:
+        return found_as("boxed", [letter_of(boxed, options)])
+    lines = own.strip().splitlines() or [""]
+    return (
+        found_as("marked", [letter_of(marked, options)])
+        or found_as("letter", [letter_of(line, options) for line in lines])
+        or found_as("option_text", list(options_named(marked or own, options)))
+    )
+
+
+def found_as(form: str, chosen: Sequence[str | None]) -> Found | None:
+    """The one letter among those chosen; a text that goes through several options chooses none of them."""
+    distinct = {letter for letter in chosen if letter}
+    return Found(distinct.pop(), form) if len(distinct) == 1 else None
+
+
+def letter_of(place: str, options: Sequence[str]) -> str | None:
+    """The letter a line begins with, if it is one of the options' and not the first word of a sentence."""
+    found = LETTER.match(re.sub(r"\\text\w*\{([^{}]*)\}", r"\1", place))
+    return found[1] if found and found[1] in letters(options) else None
+
+
+def options_named(line: str, options: Sequence[str]) -> list[str]:
+    """Letters of the options whose text stands in a line; those that are part of another one's text do not count."""
+    said = f" {plain_words(line)} "
+    there = [(letter, plain_words(option)) for letter, option in zip(letters(options), options, strict=False)]
+    there = [(letter, words) for letter, words in there if words and f" {words} " in said]
+    return [letter for letter, words in there if not any(words != other and words in other for _, other in there)]
+
+
+def plain_words(text: str) -> str:
+    return " ".join(re.findall(r"[\w.$%]+", text.casefold())).strip(". ")
+
+
+def letters(options: Sequence[str]) -> str:
+    return string.ascii_uppercase[: len(options)]
+
+
+def lettered(options: Sequence[str]) -> str:
+    """Options as a prompt shows them, a line each."""
+    return "\n".join(f"{letter}) {option}" for letter, option in zip(letters(options), options, strict=True))
+
+
+def gold(task: Task) -> str:
+    return f"Answer: {task['expected_answer']}"
+
+
+ENVIRONMENT = TextEnvironment("choice", judge=judge, gold=gold)
+
+
+def main() -> None:
+    """Judges rollout rows: `python -m blade.environments.choice.verifier rollouts.jsonl`."""
+    judge_rows(ENVIRONMENT)
+
+
+if __name__ == "__main__":
+    main()
