@@ -12,6 +12,7 @@ import numpy as np
 
 from blade.diagnosis.analysis import MAX_LISTED, PublishedCheck
 from blade.metrics.gym import field_stats, pass_metrics
+from blade.metrics.recipes import ANSWERS, SCORE_FIELDS
 from blade.rollouts.columns import Column
 from blade.rollouts.sidecars import read_published
 from blade.rollouts.table import Run, known
@@ -19,16 +20,6 @@ from blade.rollouts.table import Run, known
 TOLERANCE = 1e-6
 USAGE = "response.usage."
 PUBLISHED = ("aggregate", "profile", "agent")
-SCORES = {
-    "accuracy": "reward",
-    "symbolic_accuracy": "library_reward",
-    "passing_base_tests": "is_correct",
-    "passing_plus_tests": "is_correct_plus",
-}
-"""Names servers publish scores under, and the field each is made of; any other score is a field's own name."""
-ANSWERS = ("extracted_answer", "pred_text", "extracted_sql", "extracted_model_code", "extracted_judgement")
-"""Fields servers count missing answers by."""
-
 Record = Mapping[str, Any]
 Pair = tuple[str, float, float | None]
 """Name, published value, and the value the rows give or `None`."""
@@ -153,7 +144,7 @@ def score_metrics(rows: list[Scored], record: Record) -> dict[str, Any]:
     out: dict[str, Any] = {}
     published = {key.partition("/")[2].partition("/")[0] for key in record if key.startswith("pass@1")}
     for name in sorted(published):
-        field = SCORES.get(name, name)
+        field = SCORE_FIELDS.get(name, name)
         scored = gather([row for row in rows if row.numbers.get(field) is not None]).by_task.values()
         scores = [[float(row.numbers[field]) for row in task] for task in scored]
         answers = [[row.answer for row in task] for task in scored]

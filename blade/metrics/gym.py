@@ -22,9 +22,13 @@ def field_stats(rows: Iterable[Mapping[str, object]]) -> dict[str, float]:
     that is so for every field: then fields present in every row get 0.
     """
     group = list(rows)
-    fields = _numeric_fields(group)
+    return column_stats(_numeric_fields(group), rows=len(group))
+
+
+def column_stats(columns: Mapping[str, Sequence[float]], *, rows: int) -> dict[str, float]:
+    """The five statistics of columns that hold the numbers of each field, however many of the rows have one."""
     stats: dict[str, dict[str, float]] = {"mean": {}, "max": {}, "min": {}, "median": {}, "std": {}}
-    for field, values in fields.items():
+    for field, values in columns.items():
         stats["mean"][field] = fmean(values)
         stats["max"][field] = max(values)
         stats["min"][field] = min(values)
@@ -32,7 +36,7 @@ def field_stats(rows: Iterable[Mapping[str, object]]) -> dict[str, float]:
         if len(values) > 1:
             stats["std"][field] = sample_std(values)
     if not stats["std"]:
-        stats["std"] = {field: 0.0 for field, values in fields.items() if len(values) == len(group)}
+        stats["std"] = {field: 0.0 for field, values in columns.items() if len(values) == rows}
     return {f"{stat}/{field}": value for stat, column in stats.items() for field, value in column.items()}
 
 

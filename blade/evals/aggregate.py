@@ -1,0 +1,169 @@
+"""`*_aggregate_metrics.json`: the metrics of a finished run per agent, computed from its files, without any server.
+
+The names, keys and values are NeMo Gym's. What its files lack stands under `blade` in every entry: what was expected
+and is missing by the materialized inputs, attempts that failed before a verdict, and intervals over tasks.
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from textwrap import indent
+from typing import Any
+
+import msgspec
+
+from blade.errors import InputError
+from blade.evals.entries import Agent, measure_agent, task_entries
+from blade.evals.expected import Expected, check_strangers, read_expected
+from blade.evals.families import Tasks
+from blade.evals.scored import Duplicates, Pool, Scored, Task, plain, raw_fields, read_lines, read_scored
+from blade.evals.written import write_chunks
+from blade.metrics.recipes import Recipe
+from blade.rollouts.conform import BadRow
+from blade.rollouts.sidecars import beside
+from blade.rollouts.sources import SIDECARS, stem
+
+FAILURE_CLASS = "_ng_failure_class"
+
+
+class AggregateOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """How a run is aggregated."""
+
+    success: str | None = None
+    """When a rollout is a success; by default what the rewards say."""
+    recipe: Recipe | None = None
+    """How scores are made of rows; by default that of the server an agent is named after."""
+    slices: tuple[str, ...] = ()
+    """Task fields by whose values pass@k is given too."""
+    duplicates: Duplicates = "error"
+    """Which of several rows with one key counts."""
+    inputs: Path | None = None
+    """Materialized inputs; by default those beside the rollouts."""
+
+
+class Aggregated(msgspec.Struct, frozen=True, kw_only=True):
+    """What was written, and what it says."""
+
+    path: Path
+    """The file."""
+    agents: list[Agent]
+    """By name."""
+    failures: dict[str, int]
+    """Attempts that failed before a verdict, by class."""
+    notes: list[str]
+    """What a reader should know: rows left out, lines that are none, files that are missing."""
+
+
+class Loaded(msgspec.Struct, frozen=True, kw_only=True):
+    """A run's rollouts and what was expected of it."""
+
+    scored: Scored
+    """The rollouts."""
+    expected: Expected | None
+    """The materialized inputs, if there are any."""
+    notes: list[str]
+    """What a reader should know."""
+
+    def wanted(self, agent: str | None) -> dict[Task, int] | None:
+        """Rollouts expected per task of an agent; None when nobody says."""
+        if self.expected is None:
+            return None
+        return self.expected.of(agent, only=len(self.scored.pools) == 1)
+
+
+def write_aggregate(rollouts: Path, options: AggregateOptions | None = None) -> Aggregated:
+    """Computes the metrics of a rollout file and writes `STEM_aggregate_metrics.json` beside it.
+
+    This is what a runner calls when a run has ended: `write_aggregate(output, AggregateOptions(success=…, slices=…))`.
+    The file is streamed: memory grows by some hundred bytes per rollout, whatever the length of trajectories.
+    Materialized inputs and failures are looked for beside it. Raises `ProblemsFound` when rows with one key differ
+    (unless `duplicates` says which counts) or when rollouts are not among the inputs, `InputError` when there are none.
+    """
+    options = options or AggregateOptions()
+    loaded = load(rollouts, options)
+    failures = count_failures(beside(rollouts, "failures"))
+    path = sidecar(rollouts, "aggregate")
+    measured = list(measure_all(loaded, options))
+    write_chunks(path, file_chunks(loaded, measured, failures))
+    agents = [agent for agent, _, _ in measured]
+    return Aggregated(path=path, agents=agents, failures=failures, notes=loaded.notes)
+
+
+def load(rollouts: Path, options: AggregateOptions) -> Loaded:
+    """Reads a rollout file and its materialized inputs."""
+    inputs = options.inputs or beside(rollouts, "inputs")
+    expected = read_expected(inputs) if inputs is not None else None
+    scored = read_scored(
+        [rollouts],
+        duplicates=options.duplicates,
+        recipe=options.recipe,
+        subsets=options.slices,
+        agents=expected.keys if expected is not None else None,
+    )
+    if not scored.keys:
+        reason = f"; {scored.notes[0]}" if scored.notes else ""
+        raise InputError(f"{rollouts}: holds no rollouts{reason}.")
+    notes = list(scored.notes)
+    if expected is None:
+        notes.append("without materialized inputs nobody says how many rollouts were expected")
+    else:
+        check_strangers(scored, expected)
+        notes += [f"{expected.bad} lines of {expected.path.name} are no inputs"] if expected.bad else []
+    return Loaded(scored=scored, expected=expected, notes=notes)
+
+
+def measure_all(loaded: Loaded, options: AggregateOptions) -> Iterator[tuple[Agent, Pool, Tasks]]:
+    """Every agent with its rows, by name."""
+    for name in sorted(loaded.scored.pools, key=lambda name: name or ""):
+        pool = loaded.scored.pools[name]
+        tasks = pool.by_task()
+        yield measure_agent(pool, tasks, loaded.wanted(name), success=options.success), pool, tasks
+
+
+def count_failures(path: Path | None) -> dict[str, int]:
+    """Attempts in a failures file by their class, most frequent first."""
+    classes: Counter[str] = Counter()
+    for line in read_lines(path) if path is not None else ():
+        try:
+            classes[str(plain(raw_fields(line.data).get(FAILURE_CLASS)) or "unknown")] += 1
+        except BadRow:
+            classes["unreadable"] += 1
+    return dict(classes.most_common())
+
+
+def sidecar(rollouts: Path, kind: str) -> Path:
+    """Where a sidecar of a rollout file belongs."""
+    return rollouts.with_name(stem(rollouts) + SIDECARS[kind])
+
+
+def file_chunks(loaded: Loaded, measured: list[tuple[Agent, Pool, Tasks]], failures: dict[str, int]) -> Iterator[bytes]:
+    """The file, pretty-printed, task by task."""
+    yield b"["
+    for number, (agent, pool, tasks) in enumerate(measured):
+        head = {
+            "agent_ref": {"name": agent.name},
+            "agent_metrics": agent.metrics,
+            "key_metrics": agent.key_metrics,
+            "blade": own_part(agent, failures),
+        }
+        yield (b",\n" if number else b"\n") + shifted(head, 2)[:-4] + b',\n    "group_level_metrics": ['
+        for place, (_, entry) in enumerate(task_entries(pool, tasks, loaded.wanted(pool.agent))):
+            yield (b",\n" if place else b"\n") + shifted(entry, 6)
+        yield b"\n    ]\n  }"
+    yield b"\n]\n"
+
+
+def own_part(agent: Agent, failures: dict[str, int]) -> dict[str, Any]:
+    """What only BLADE says about an agent."""
+    return {
+        "recipe": agent.recipe,
+        "coverage": agent.coverage,
+        "failed_attempts": failures,
+        "metrics": agent.headline,
+    }
+
+
+def shifted(value: Any, spaces: int) -> bytes:
+    """A value pretty-printed with two spaces, all of it moved to the right."""
+    text = msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
+    return indent(text, " " * spaces).encode()
