@@ -16,8 +16,8 @@ from blade.errors import InputError
 from blade.evals.entries import Agent, measure_agent, task_entries
 from blade.evals.expected import Expected, check_strangers, read_expected
 from blade.evals.families import Tasks
+from blade.evals.files import write_whole
 from blade.evals.scored import Duplicates, Pool, Scored, Task, plain, raw_fields, read_lines, read_scored
-from blade.evals.written import write_chunks
 from blade.metrics.recipes import Recipe
 from blade.rollouts.conform import BadRow
 from blade.rollouts.sidecars import beside
@@ -84,7 +84,7 @@ def write_aggregate(rollouts: Path, options: AggregateOptions | None = None) -> 
     failures = count_failures(beside(rollouts, "failures"))
     path = sidecar(rollouts, "aggregate")
     measured = list(measure_all(loaded, options))
-    write_chunks(path, file_chunks(loaded, measured, failures))
+    write_whole(path, file_chunks(loaded, measured, failures))
     agents = [agent for agent, _, _ in measured]
     return Aggregated(path=path, agents=agents, failures=failures, notes=loaded.notes)
 

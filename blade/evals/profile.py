@@ -17,8 +17,8 @@ import msgspec
 from blade.evals.aggregate import AggregateOptions, Loaded, count_failures, load, measure_all, own_part, sidecar
 from blade.evals.entries import STUB, Agent, task_entries
 from blade.evals.expected import Expected, sample_of
+from blade.evals.files import write_whole
 from blade.evals.scored import rank
-from blade.evals.written import write_chunks
 from blade.rollouts.sidecars import beside
 from blade.rollouts.sources import compression, open_stream
 
@@ -47,12 +47,12 @@ def write_profile(rollouts: Path, options: AggregateOptions | None = None) -> Pr
     profile, metrics = sidecar(rollouts, "profile"), sidecar(rollouts, "agent")
     pools = [(pool, tasks) for _, pool, tasks in measured]
     with samples(loaded.expected) as file:
-        write_chunks(profile, profile_lines(loaded, pools, file))
+        write_whole(profile, profile_lines(loaded, pools, file))
     records = [
         {**agent.metrics, "agent_ref": {"name": agent.name}, "blade": own_part(agent, failures)}
         for agent, _, _ in measured
     ]
-    write_chunks(metrics, [msgspec.json.encode(records), b"\n"])
+    write_whole(metrics, [msgspec.json.encode(records), b"\n"])
     agents = [agent for agent, _, _ in measured]
     return Profiled(
         profile=profile,
