@@ -1,22 +1,37 @@
 """A small benchmark package that keeps every promise, made from literal rollouts, for tests to break.
 
-Six tasks with four rollouts by two made-up models. Everything derived (report, sidecar, control) is derived here too,
-so that a test changes one thing and sees one check fail.
+Ten sums with four rollouts by two made-up models, which drop carries and take a dozen for ten. Labels and narrative are
+written here by hand; everything else of the golden package is built from them.
 """
 
+import atexit
+import functools
 import json
+import shutil
+import tempfile
 from pathlib import Path
 from typing import Any
 
 from rollout_rows import Row, message, rollout, write_rows
 
-from blade.audit.golden.shallow import make_shallow
-from blade.diagnosis import AnalyzeOptions, analyze
-from blade.report.report import build_report, render_report
-from blade.rollouts import ReadOptions, read_runs
+from blade.audit.golden.build import build, write
+from blade.audit.golden.sources import find_source
 
-PASSES = {"model-a": [4, 4, 2, 1, 0, 0], "model-b": [4, 3, 3, 2, 1, 0]}
-"""Rollouts of each task that pass, of four."""
+TASKS = [
+    ("easy", "add", 4, 4),
+    ("easy", "add", 4, 4),
+    ("easy", "carry", 3, 4),
+    ("easy", "add", 4, 3),
+    ("hard", "carry", 1, 3),
+    ("hard", "carry", 0, 2),
+    ("hard", "words", 2, 2),
+    ("hard", "words", 0, 0),
+    ("hard", "carry", 0, 1),
+    ("easy", "words", 4, 4),
+]
+"""Difficulty, kind, and how many of four rollouts pass by each model."""
+MODELS = ("model-a", "model-b")
+PASSES = {"model-a": [passes for _, _, passes, _ in TASKS], "model-b": [passes for _, _, _, passes in TASKS]}
 
 CONFIG = """\
 config_paths: [blade/environments/numeric/config.yaml]
@@ -25,60 +40,156 @@ small_sums_agent:
     tool_loop:
       datasets:
       - {name: small_sums, type: benchmark, num_repeats: 4}
-blade: {success: "reward >= 1.0", skill: small-sums, slices: [difficulty]}
+blade: {success: "reward >= 1.0", skill: small-sums, slices: [difficulty, kind]}
+"""
+
+NARRATIVE = """\
+---
+author: human:tests
+model: MODEL
+constants: {"ten": what a dozen is not, "twelve": what a dozen is}
+---
+## Executive Summary
+
+The model solves {{ headline }} of its rollouts ({{ headline.interval }}). It always passes {{ buckets.always.count }}
+of {{ tasks }} tasks and never {{ buckets.never.count }}, and what separates them is the carry: on `hard` tasks it is
+{{ slices.difficulty.hard }}, on `easy` ones {{ slices.difficulty.easy }}.
+
+## Dominant Failure Modes
+
+### Dropped carries
+
+Digits are added one by one and the carry is forgotten, which the model itself says in
+{{ find(says="dropping the carry", passed=false).count }} failing rollouts: {{ quote("5:3#1", "dropping the carry") }}.
+{{ labels.BI.count }} tasks are labelled BI for it: {{ labels.BI }}.
+
+### A dozen is not ten
+
+The word is misread, not the sum: {{ quote("7:0#1", "A dozen is ten") }}, although a dozen is twelve.
+
+## Concrete Examples
+
+### Task `5`
+
+Task `5` passed {{ task("5") }}. The verifier extracted {{ field("5:3", "extracted_answer") }} and expected
+{{ field("5:3", "expected_answer") }}; the rollout ends {{ quote("5:3#1", "dropping the carry") }}.
+
+### Task `7`
+
+Task `7` passed {{ task("7") }} and is labelled {{ label("7") }}: {{ quote("7:0#1", "A dozen is ten") }}.
+
+### Task `6`
+
+Task `6` passed {{ task("6") }}: {{ cite("6:0") }} knows the word and {{ cite("6:3") }} does not.
+
+## Sometimes-Pass Deep Dives
+
+In task `4` the passing {{ cite("4:0#1") }} carries, the failing {{ cite("4:3#1") }} drops the carry: nothing else
+sets these answers apart.
+
+## Findings No Table Shows
+
+No rollout that failed a `carry` task was short of tokens: the mistake is in its first step.
+
+## Recommendations
+
+1. Train on sums with carries: {{ labels.BI.count }} tasks would move.
+2. Say in the prompt what a dozen is: {{ labels.KG.count + labels.UK.count }} tasks would move.
+"""
+VERSUS = """\
+---
+author: human:tests
+model: model-a_vs_model-b
+constants: {"ten": what a dozen is not}
+---
+## Executive Summary
+
+The candidate is {{ verdict }}: {{ delta }} ({{ delta.interval }}) over {{ paired }} paired tasks. It carries
+more often: the base passed task `5` {{ base.task("5") }}, the candidate {{ candidate.task("5") }}.
+
+## Findings No Table Shows
+
+Both take a dozen for ten: {{ base.quote("7:0#1", "A dozen is ten") }}.
+
+## Recommendations
+
+1. Teach both what a dozen is.
 """
 
 
 def rows_of(model: str) -> list[Row]:
     """The rollouts of one model."""
-    return [
-        rollout(
-            task,
-            repeat,
-            1.0 if repeat < passes else 0.0,
-            output=[message(f"{model} says the sum of task {task} is {task if repeat < passes else task + 7}.")],
-            response={"model": model},
-            difficulty="easy" if task < 3 else "hard",
-        )
-        for task, passes in enumerate(PASSES[model])
-        for repeat in range(4)
-    ]
+    return [make_row(model, task, repeat) for task in range(len(TASKS)) for repeat in range(4)]
 
 
-def write_package(root: Path) -> Path:
+def make_row(model: str, task: int, repeat: int) -> Row:
+    difficulty, kind, *_ = TASKS[task]
+    passes = repeat < PASSES[model][task]
+    true = 120 + task
+    answer = true if passes else true - (2 if kind == "words" else 10)
+    return rollout(
+        task,
+        repeat,
+        1.0 if passes else 0.0,
+        output=[message(f"{model}, attempt {repeat}: {how(kind, passes)} {answer}.")],
+        response={"model": model},
+        **{"difficulty": difficulty, "kind": kind, "expected_answer": str(true), "extracted_answer": str(answer)},
+    )
+
+
+def how(kind: str, passes: bool) -> str:
+    """How an answer is come by."""
+    if kind == "words":
+        return "A dozen is twelve, so the sum is" if passes else "A dozen is ten, so the sum is"
+    return "adding the digits and the carry gives" if passes else "adding the digits and dropping the carry gives"
+
+
+def label_rows(model: str) -> list[dict[str, Any]]:
+    """What a reader says about every task that is not always passed."""
+    return [label_row(model, task) for task, passes in enumerate(PASSES[model]) if passes < 4]
+
+
+def label_row(model: str, task: int) -> dict[str, Any]:
+    passes = PASSES[model][task]
+    words = TASKS[task][1] == "words"
+    cause = ("UK" if passes else "KG") if words else "BI"
+    quote = "A dozen is ten" if words else "dropping the carry"
+    return {
+        "task": str(task),
+        "cause": cause,
+        "confidence": "high",
+        "author": "human:tests",
+        "reason": "takes a dozen for ten" if words else "drops the carry",
+        "evidence": [{"citation": f"{task}:3#1", "quote": quote}],
+    }
+
+
+def write_package(root: Path, *, versus: bool = False) -> Path:
     """The package in one folder; returns that folder."""
-    folder = root / "small_sums"
+    return Path(shutil.copytree(made_package(versus), root / "small_sums"))
+
+
+@functools.cache
+def made_package(versus: bool) -> Path:
+    """The package, made once for all tests of a process and removed with it."""
+    holder = tempfile.TemporaryDirectory(prefix="small_sums_")
+    atexit.register(holder.cleanup)
+    folder = Path(holder.name) / "small_sums"
     write_text(folder / "config.yaml", CONFIG)
     write_text(folder / "skill" / "SKILL.md", skill_text())
     write_text(folder / "skill" / "references" / "verdicts.md", "# Verdicts\n")
-    for model in PASSES:
+    for model in MODELS:
         write_rows(folder / "rollouts" / f"{model}.jsonl", rows_of(model))
-        write_golden(folder, model)
+        write_rows(folder / "golden_reports" / f"{model}.labels.jsonl", label_rows(model))
+        write_text(folder / "golden_reports" / f"{model}.narrative.md", NARRATIVE.replace("MODEL", model))
+        facts = {"anchor_facts": [fact(n) for n in range(1, 9)]}
+        write_json(folder / "golden_reports" / f"{model}_anchor_facts.json", facts)
+    if versus:
+        write_text(folder / "golden_reports" / "model-a_vs_model-b.narrative.md", VERSUS)
+    source = find_source(str(folder))
+    for model in source.models():
+        write(source, build(source, model))
     return folder
-
-
-def write_golden(folder: Path, model: str) -> None:
-    """A report without a narrative, its sidecar, its control and a few facts."""
-    (run,) = read_runs([str(folder / "rollouts" / f"{model}.jsonl")], ReadOptions())
-    report = render_report(build_report(analyze(run, AnalyzeOptions(success="reward >= 1.0", slices=("difficulty",)))))
-    place = folder / "golden_reports"
-    write_text(place / f"{model}_golden_report.md", report)
-    write_text(place / f"{model}_shallow.md", make_shallow(report))
-    write_json(place / f"{model}_golden_report_metrics.json", metrics_of(model))
-    write_json(place / f"{model}_anchor_facts.json", {"anchor_facts": [fact(n) for n in range(1, 9)]})
-
-
-def metrics_of(model: str) -> dict[str, Any]:
-    """What a sidecar states, from the literal numbers above."""
-    passes = PASSES[model]
-    return {
-        "benchmark": "small_sums",
-        "model": model,
-        "num_tasks": 6,
-        "num_rollouts": 24,
-        "pass_at_1": sum(passes) / 24,
-        "buckets": {"always": passes.count(4), "never": passes.count(0)},
-    }
 
 
 def fact(number: int) -> dict[str, Any]:

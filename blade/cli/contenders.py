@@ -11,8 +11,7 @@ from typing import NamedTuple
 import msgspec
 
 from blade.cli.folders import RUNS, run_folders
-from blade.cli.pipeline import with_named_fields
-from blade.diagnosis import AnalyzeOptions, Diagnosed, diagnose
+from blade.diagnosis import AnalyzeOptions, Diagnosed, diagnose, with_named_fields
 from blade.errors import UsageError
 from blade.report.workspace import ANALYSIS, Workspace, open_workspace
 from blade.rollouts import ReadOptions, Run, read_runs

@@ -7,10 +7,10 @@ from pathlib import Path
 import msgspec
 
 from blade.cli.folders import RUNS, RunEntry, RunList, check_unmixed, folder_names
-from blade.diagnosis import Analysis, AnalyzeOptions, Diagnosed, diagnose
+from blade.diagnosis import Analysis, AnalyzeOptions, Diagnosed, diagnose, with_named_fields
 from blade.diagnosis.analysis import headline_of
 from blade.errors import UsageError
-from blade.metrics import BucketCounts, parse_success_rule
+from blade.metrics import BucketCounts
 from blade.report.files import write_file
 from blade.report.workspace import Request, Workspace, canonical_json, write_workspace
 from blade.rollouts import ReadOptions, read_runs
@@ -65,14 +65,6 @@ def compare_into(out: Path, diagnosed: list[Diagnosed], options: AnalyzeOptions)
         return f"not compared: {error}"
     pairs = "; all pairs and a ranking are in comparison.md" if len(diagnosed) > 2 else ""
     return f"{found.candidate.run} against {found.base.run}: {found.sentence}{pairs}"
-
-
-def with_named_fields(read: ReadOptions, options: AnalyzeOptions) -> ReadOptions:
-    """The reading options with every field the analysis will ask for."""
-    rule = parse_success_rule(options.success) if options.success is not None else None
-    named = [*options.slices, options.cluster_field, rule.field if rule else None]
-    fields = {*read.fields, *(name for name in named if name and name != "reward")}
-    return msgspec.structs.replace(read, fields=tuple(sorted(fields)))
 
 
 def entry(workspace: Workspace) -> RunEntry:

@@ -1,7 +1,7 @@
 """Why: signals, funnel, health and draft causes of one run."""
 
 from blade.diagnosis.analysis import Analysis
-from blade.diagnosis.analyze import AnalyzeOptions, Diagnosed, analyze, diagnose
+from blade.diagnosis.analyze import AnalyzeOptions, Diagnosed, analyze, diagnose, with_named_fields
 from blade.diagnosis.labels import CAUSES, Evidence, Label, read_labels, write_labels
 from blade.diagnosis.relabelling import draft_labels, relabel
 
@@ -17,5 +17,6 @@ __all__ = [
     "draft_labels",
     "read_labels",
     "relabel",
+    "with_named_fields",
     "write_labels",
 ]

@@ -34,9 +34,10 @@ from blade.diagnosis.taxonomy import (
 )
 from blade.diagnosis.verdicts import read_all, scored_rows
 from blade.errors import UsageError
-from blade.metrics import Outcomes, measure
+from blade.metrics import Outcomes, measure, parse_success_rule
 from blade.metrics.effort import compare_effort
 from blade.metrics.values import Floats
+from blade.rollouts import ReadOptions
 from blade.rollouts.copies import is_copy
 from blade.rollouts.table import FAILED, TRUNCATED, RolloutTable, Run
 
@@ -52,6 +53,14 @@ class AnalyzeOptions(msgspec.Struct, frozen=True, kw_only=True):
     """Field that says which tasks belong together, for the standard errors."""
     pack: str | None = None
     """Taxonomy pack by name or path; chosen by the rows' fields when `None`, and `none` for no pack at all."""
+
+
+def with_named_fields(read: ReadOptions, options: AnalyzeOptions) -> ReadOptions:
+    """The reading options with every field the analysis will ask for."""
+    rule = parse_success_rule(options.success) if options.success is not None else None
+    named = [*options.slices, options.cluster_field, rule.field if rule else None]
+    fields = {*read.fields, *(name for name in named if name and name != "reward")}
+    return msgspec.structs.replace(read, fields=tuple(sorted(fields)))
 
 
 class Diagnosed(NamedTuple):

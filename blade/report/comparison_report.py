@@ -32,7 +32,7 @@ from blade.report.comparison_rows import (
 from blade.report.files import write_file
 from blade.report.listing import Listing, first
 from blade.report.numbers import count, plural
-from blade.report.report import templates
+from blade.report.report import said, templates
 from blade.report.text import Markdown, code, md
 from blade.report.workspace import canonical_json
 
@@ -40,6 +40,11 @@ COMPARISON: Final = "comparison.json"
 COMPARISON_REPORT: Final = "comparison.md"
 MOST_DRIVERS: Final = 20
 MOST_NAMED: Final = 10
+PROSE_SECTIONS: Final = (
+    *("Executive Summary", "Decomposition", "Bucket Transitions", "Slices", "Tasks That Drove the Change"),
+    *("Findings No Table Shows", "Recommendations"),
+)
+"""Sections a reader can write for, in the order of the report."""
 DEFINITIONS: Final = {
     "pass@1": definitions.PASS_AT_1,
     "mean reward": definitions.MEAN_REWARD,
@@ -119,6 +124,16 @@ class ComparisonReport(msgspec.Struct, frozen=True, kw_only=True):
     """What each number means."""
     version: str = __version__
     """Version of BLADE."""
+    author: str | None = None
+    """Who wrote the prose; `None` when nobody did."""
+    prose: dict[str, Markdown] = {}
+    """What a reader wrote, by section; it stands before what was counted."""
+    constants: dict[str, str] = {}
+    """Numbers the prose states itself, and what they mean."""
+
+    def said(self, section: str, *, headed: bool = False) -> Markdown:
+        """The prose of a section and the blank line behind it."""
+        return said(self.prose, section, headed=headed)
 
 
 def build_comparison_report(comparison: Comparison) -> ComparisonReport:
@@ -205,8 +220,12 @@ def largest_parts(comparison: Comparison, most: int) -> list[Part]:
 
 
 def render_comparison(comparison: Comparison) -> str:
-    """The report as Markdown."""
-    report = build_comparison_report(comparison)
+    """The report as Markdown, with nobody's prose in it."""
+    return render_comparison_report(build_comparison_report(comparison))
+
+
+def render_comparison_report(report: ComparisonReport) -> str:
+    """A report as Markdown."""
     return templates().get_template("comparison.md.jinja").render(report=report)
 
 

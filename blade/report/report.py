@@ -26,6 +26,12 @@ from blade.report.summary import summarize
 from blade.report.text import Markdown
 
 MOST_MODELS = 20
+PROSE_SECTIONS = (
+    *("Executive Summary", "Aggregate Results", "Workflow Funnel", "Task Outcome Buckets", "Dominant Failure Modes"),
+    *("Concrete Examples", "Sometimes-Pass Deep Dives", "Never-Pass Deep Dives", "Findings No Table Shows"),
+    *("Cross-Model Comparison", "Recommendations"),
+)
+"""Sections a reader can write for, in the order of the report."""
 TEXT_FILTERS = (text.md, text.cell, text.code, text.code_cell)
 NUMBER_FILTERS = (
     *(numbers.percent, numbers.share, numbers.interval, numbers.number, numbers.number_interval, numbers.points),
@@ -40,6 +46,14 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
 
     run: str
     """Name of the run."""
+    benchmark: str | None = None
+    """The benchmark it was run on, when that is known."""
+    author: str | None = None
+    """Who wrote the prose; `None` when nobody did."""
+    prose: dict[str, Markdown] = {}
+    """What a reader wrote, by section; it stands before what was counted."""
+    constants: dict[str, str] = {}
+    """Numbers the prose states itself, and what they mean."""
     has_success: bool
     """Whether rollouts pass and fail."""
     summary: list[Markdown]
@@ -69,9 +83,21 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     notes: Notes
     """Reproducibility Notes."""
 
+    def said(self, section: str, *, headed: bool = False) -> Markdown:
+        """The prose of a section and the blank line behind it."""
+        return said(self.prose, section, headed=headed)
+
+
+def said(prose: dict[str, Markdown], section: str, *, headed: bool) -> Markdown:
+    """The prose of a section, under a heading of its own where nothing was counted; nothing where nobody wrote any."""
+    if section not in prose:
+        return Markdown("")
+    heading = f"## {section}\n\n" if headed else ""
+    return Markdown(f"{heading}{prose[section]}\n\n")
+
 
 def build_report(analysis: Analysis, *, command: str | None = None) -> Report:
-    """The report of an analysis.
+    """The report of an analysis, with nobody's prose in it.
 
     Args:
         command: the command that made the analysis; without one, a command that names its files.

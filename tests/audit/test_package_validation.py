@@ -118,9 +118,9 @@ BROKEN = [
     ("short_skill", replace(SKILL, "\nRead what the verifier said.\n" * 8, ""), "expected 50 and 3 at least"),
     ("open_skill", append(SKILL, "\nTODO: say more\n"), "SKILL.md holds placeholders: line"),
     ("no_rollouts", empty("rollouts", "*"), "no rollout file in"),
-    ("placeholder_line", append(RUN, "<PLACEHOLDER ROW>\n"), "line 25 is a placeholder, not a rollout"),
-    ("cut_line", append(RUN, '{"_ng_task_index": 7, "rew'), "line 25 is not JSON"),
-    ("not_an_object", append(RUN, "[1, 2]\n"), "line 25 is a JSON list, not an object"),
+    ("placeholder_line", append(RUN, "<PLACEHOLDER ROW>\n"), "line 41 is a placeholder, not a rollout"),
+    ("cut_line", append(RUN, '{"_ng_task_index": 7, "rew'), "line 41 is not JSON"),
+    ("not_an_object", append(RUN, "[1, 2]\n"), "line 41 is a JSON list, not an object"),
     ("empty_run", rewrite(RUN, ""), "model-a.jsonl: is empty"),
     ("no_repeat_id", row(4, _ng_rollout_index=None), "rows without a task id or a rollout id: line 4"),
     ("text_reward", row(3, reward="abc"), 'line 3 has "abc"'),
@@ -128,7 +128,7 @@ BROKEN = [
     ("flag_reward", row(3, reward=True), "line 3 has true"),
     ("nan_reward", row(3, reward=float("nan")), "line 3 has NaN"),
     ("duplicate_key", row(2, _ng_rollout_index=0), "1 keys occur more than once: 0:0"),
-    ("missing_repeat", one_row_less, "1 tasks without their 4 rollouts (config.yaml says): 5 has 3"),
+    ("missing_repeat", one_row_less, "1 tasks without their 4 rollouts (config.yaml says): 9 has 3"),
     ("copied_run", copy_run, "the same rollouts under two names: model-a.jsonl and model-b.jsonl"),
     ("one_run", remove("rollouts/model-b.jsonl"), "1 different scored runs, expected 2"),
     ("disjoint_tasks", other_tasks, "runs are about different tasks: model-a.jsonl lacks 100, 101, 102"),
@@ -140,9 +140,9 @@ BROKEN = [
     ("no_metrics", remove(METRICS), "model-a_golden_report_metrics.json: is missing"),
     ("broken_metrics", rewrite(METRICS, "{"), "is not a JSON object"),
     ("empty_metrics", rewrite(METRICS, "{}"), "has none of model"),
-    ("wrong_metrics", replace(METRICS, '"num_tasks": 6', '"num_tasks": 7'), "num_tasks is 7, the rows give 6"),
-    ("wrong_bucket", replace(METRICS, '"always": 2', '"always": 3'), "always is 3, the rows give 2"),
-    ("text_metrics", replace(METRICS, '"num_tasks": 6', '"num_tasks": "six"'), "num_tasks is six, the rows give 6"),
+    ("wrong_metrics", replace(METRICS, '"num_tasks": 10', '"num_tasks": 7'), "num_tasks is 7, the rows give 10"),
+    ("wrong_bucket", replace(METRICS, '"0",\n      ', ""), "always is 3, the rows give 4"),
+    ("text_metrics", replace(METRICS, '"num_tasks": 10', '"num_tasks": "ten"'), "num_tasks is ten, the rows give 10"),
     ("no_facts", remove(FACTS), "model-a_anchor_facts.json: is missing"),
     ("few_facts", facts(lambda listed: listed.pop()), "7 anchor facts, expected 8 at least"),
     ("short_fact", facts(lambda listed: listed[0].update(fact="Too short")), "B1 says less than 20 characters"),
@@ -165,19 +165,18 @@ def test_a_broken_promise_is_told(tmp_path: Path, change: Breaking, message: str
     assert [check.message for check in found if not check.hint] == []
 
 
-def test_a_sidecar_that_lists_its_tasks_is_compared_by_their_number(tmp_path: Path) -> None:
+def test_a_sidecar_that_counts_its_tasks_is_compared_too(tmp_path: Path) -> None:
     folder = write_package(tmp_path)
-    replace(METRICS, '"always": 2', '"always": ["0", "1"]')(folder)
+    stated = {"model": "model-a", "benchmark": "small_sums", "total_tasks": 10, "buckets": {"always": 4, "never": 2}}
+    write_json(folder / METRICS, stated)
 
-    assert failures(validate(folder, phase="golden")) == []
+    assert failures(validate(folder, phase="golden")) == [
+        "model-a_golden_report_metrics.json: does not follow from model-a.jsonl: never is 2, the rows give 3"
+    ]
 
 
 def test_a_comparison_report_needs_no_sidecar_and_no_facts(tmp_path: Path) -> None:
-    folder = write_package(tmp_path)
-    text = (folder / REPORT).read_text(encoding="utf-8")
-    write_text(folder / "golden_reports" / "model-a_vs_model-b_golden_report.md", text)
-
-    assert failures(validate(folder, phase="golden")) == []
+    assert failures(validate(write_package(tmp_path, versus=True), phase="golden")) == []
 
 
 def test_one_phase_alone_is_checked(tmp_path: Path) -> None:

@@ -10,8 +10,7 @@ import zstandard
 from blade_command import airline, blade, blade_process, document
 from rollout_rows import Row, rollout, write_rows
 
-from blade.cli.pipeline import with_named_fields
-from blade.diagnosis import AnalyzeOptions
+from blade.diagnosis import AnalyzeOptions, with_named_fields
 from blade.rollouts import ReadOptions
 
 FILES = ["analysis.json", "labels.jsonl", "reading_list.md", "report.md"]

@@ -1,0 +1,74 @@
+"""Guarding golden packages: built again, they must be the same bytes."""
+
+from pathlib import Path
+
+import msgspec
+
+from blade.audit.golden.build import REPORT, Built, build
+from blade.audit.golden.sources import Source
+from blade.errors import BladeError, Problem
+
+
+class Guarded(msgspec.Struct, frozen=True, kw_only=True):
+    """What was found about one package."""
+
+    benchmark: str
+    """The benchmark."""
+    model: str
+    """The model, or the pair of them."""
+    problems: list[Problem]
+    """What is wrong; empty when nothing is."""
+
+
+def check_source(source: Source, models: list[str] | None = None) -> list[Guarded]:
+    """Every package of a benchmark; a report without a narrative is one that nobody can build again."""
+    reports = {path.name.removesuffix(REPORT) for path in source.folder.glob(f"*{REPORT}")}
+    wanted = sorted({*source.models(), *reports}) if models is None else models
+    return [Guarded(benchmark=source.benchmark, model=model, problems=check_package(source, model)) for model in wanted]
+
+
+def check_package(source: Source, model: str) -> list[Problem]:
+    """What is wrong with one package."""
+    try:
+        built = build(source, model)
+    except BladeError as error:
+        return [Problem(where=f"{source.benchmark}/{model}", message=str(error), hint="Mend the sources.")]
+    return drift(source, built)
+
+
+def drift(source: Source, built: Built) -> list[Problem]:
+    """Files that are not what the sources give."""
+    hint = f"blade golden build {source.benchmark} --model {built.model}"
+    found: list[Problem] = []
+    for name, content in built.files.items():
+        place = source.folder / name
+        if not place.is_file():
+            found.append(Problem(where=name, message="is missing", hint=hint))
+        elif (stored := place.read_bytes()) != content:
+            line = first_difference(stored, content)
+            found.append(Problem(where=f"{name}:{line}", message=said(stored, content, line), hint=hint))
+    return found
+
+
+def first_difference(stored: bytes, content: bytes) -> int:
+    """The line at which two texts part, from 1."""
+    mine, theirs = stored.splitlines(), content.splitlines()
+    pairs = zip(mine, theirs, strict=False)
+    return next((line for line, (a, b) in enumerate(pairs, start=1) if a != b), min(len(mine), len(theirs)) + 1)
+
+
+def said(stored: bytes, content: bytes, line: int) -> str:
+    """What stands in a line, and what the sources give."""
+    mine, theirs = (text.decode(errors="replace").splitlines()[line - 1 : line] for text in (stored, content))
+    return f"says {shorten(mine)}, the sources give {shorten(theirs)}"
+
+
+def shorten(lines: list[str], most: int = 90) -> str:
+    text = lines[0] if lines else "(the end)"
+    return repr(text if len(text) <= most else text[: most - 1] + "…")
+
+
+def find_golden_benchmarks(root: Path) -> list[str]:
+    """Benchmarks of a checkout that golden sources or reports were written for."""
+    folders = sorted(path for path in (root / "golden_reports").glob("*") if path.is_dir())
+    return [folder.name for folder in folders if any(folder.iterdir())]

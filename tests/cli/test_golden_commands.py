@@ -1,0 +1,52 @@
+"""`blade golden …` as a user calls it."""
+
+import json
+from pathlib import Path
+
+from blade_command import blade, document
+from small_packages import write_package
+
+
+def test_a_package_is_built_and_then_holds(tmp_path: Path) -> None:
+    folder = write_package(tmp_path)
+    report = folder / "golden_reports" / "model-a_golden_report.md"
+    before = report.read_bytes()
+    report.unlink()
+
+    built = blade("golden", "build", folder, "--model", "model-a")
+
+    assert built.exit_code == 0
+    assert built.stdout.splitlines()[0] == f"Wrote {report}"
+    assert report.read_bytes() == before
+    assert blade("golden", "check", folder).stdout == "small_sums  model-a: holds\nsmall_sums  model-b: holds\n"
+
+
+def test_drift_exits_with_one_and_names_the_command_that_mends_it(tmp_path: Path) -> None:
+    folder = write_package(tmp_path)
+    (folder / "golden_reports" / "model-b_shallow.md").write_text("# Something else\n")
+
+    found = blade("golden", "check", folder)
+
+    assert found.exit_code == 1
+    assert "  model-b_shallow.md:1: says '# Something else', the sources give '# Shallow control'" in found.stdout
+    assert "    blade golden build small_sums --model model-b" in found.stdout
+
+
+def test_both_commands_print_json(tmp_path: Path) -> None:
+    folder = write_package(tmp_path)
+
+    assert len(document(blade("golden", "build", folder, "--json"))["written"]) == 6
+    found = document(blade("golden", "check", folder, "--json"))
+    assert [one["model"] for one in found["packages"]] == ["model-a", "model-b"]
+
+
+def test_a_number_in_the_prose_is_one_sentence_on_stderr(tmp_path: Path) -> None:
+    folder = write_package(tmp_path)
+    narrative = folder / "golden_reports" / "model-a.narrative.md"
+    narrative.write_text(narrative.read_text().replace("The model solves", "The model solves 55 %, that is"))
+
+    found = blade("golden", "build", folder)
+
+    assert found.exit_code == 2
+    assert "states '55 %' itself" in found.stderr
+    assert json.dumps(found.stdout) == '""'
