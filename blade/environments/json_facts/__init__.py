@@ -1,0 +1,1 @@
+"""JSON that must satisfy a schema and say what a text says."""
