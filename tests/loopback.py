@@ -95,7 +95,13 @@ class Wrong(NamedTuple):
     body: Any = "unexpected"
 
 
-Answer = Say | Status | Hang | Drip | Cut | Drop | Garbage | Wrong
+class Give(NamedTuple):
+    """JSON as it is, for protocols that a script speaks itself."""
+
+    body: Any
+
+
+Answer = Give | Say | Status | Hang | Drip | Cut | Drop | Garbage | Wrong
 Script = Callable[[Call], Answer]
 
 
@@ -195,7 +201,7 @@ async def perform(answer: Answer, call: Call, writer: asyncio.StreamWriter) -> b
         case Status():
             extra = "" if answer.retry_after is None else f"retry-after: {answer.retry_after}\r\n"
             await send(writer, answer.code, {"error": {"message": answer.message, "type": "made_up"}}, extra=extra)
-        case Wrong():
+        case Wrong() | Give():
             await send(writer, 200, answer.body)
         case Garbage():
             await send(writer, 200, answer.body)

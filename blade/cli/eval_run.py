@@ -38,12 +38,23 @@ def run(
     api: Annotated[
         Api, typer.Option(help="API to speak; auto: messages to claude…, chat to a --base-url, else responses.")
     ] = Api.auto,
+    agent_url: Annotated[
+        str | None,
+        typer.Option(metavar="URL", help="NeMo Gym agent that plays and judges instead, e.g. http://localhost:8000."),
+    ] = None,
+    skills: Annotated[
+        str | None, typer.Option(metavar="DIR", help="Folder of Agent Skills that the model may open.")
+    ] = None,
     repeats: Annotated[int | None, typer.Option(min=1, metavar="N", help="Rollouts per task.")] = None,
     limit: Annotated[int | None, typer.Option(min=1, metavar="N", help="Only the first N tasks.")] = None,
     concurrency: Annotated[int, typer.Option(min=1, metavar="N", help="Rollouts at a time.")] = 8,
     temperature: Annotated[float | None, typer.Option(min=0.0, metavar="T", help="Sampling temperature.")] = None,
     top_p: Annotated[float | None, typer.Option(min=0.0, max=1.0, metavar="P", help="Nucleus sampling.")] = None,
     max_output_tokens: Annotated[int | None, typer.Option(min=1, metavar="N", help="Tokens per reply.")] = None,
+    max_turns: Annotated[int | None, typer.Option(min=1, metavar="N", help="Replies per rollout.")] = None,
+    max_rollout_tokens: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="Tokens of all replies of a rollout together.")
+    ] = None,
     seed: Annotated[int, typer.Option(metavar="N", help="Every rollout's own seed is derived from it.")] = 0,
     timeout: Annotated[float, typer.Option(min=0.1, metavar="S", help="Seconds one request may take.")] = 600.0,
     attempts: Annotated[
@@ -63,39 +74,27 @@ def run(
     """
     from blade.benchmarks.catalog import find_benchmark
     from blade.cli.eval_progress import watching
-    from blade.environments import load_environment
-    from blade.evals.agent import Limits
     from blade.evals.files import RunFiles
-    from blade.evals.manifest import server_shown, settings_of
-    from blade.evals.plan import check_data, plan_of
-    from blade.evals.players import ModelPlayer
-    from blade.evals.run import RunOptions, run_plan
-    from blade.llm import Sampling, connect
-    from blade.llm.connect import choose_api
+    from blade.evals.jobs import Target, Wishes, make_job
+    from blade.evals.run import RunOptions, run_job
+    from blade.llm import Sampling
 
-    sampling = Sampling(temperature=temperature, top_p=top_p, max_output_tokens=max_output_tokens, seed=seed)
-    chosen = find_benchmark(benchmark, root)
-    plan = plan_of(chosen, sampling, repeats=repeats, limit=limit)
-    if not force:
-        check_data(chosen)
-    environment = load_environment(plan.environment)
-    spoken = choose_api(model, base_url=base_url) if api is Api.auto else api.value
-    player = ModelPlayer(
-        connect(model, base_url=base_url, api=api.value, timeout=timeout, attempts=attempts),
-        environment,
-        Limits(turns=plan.max_turns, tokens=plan.max_rollout_tokens),
+    target = Target(
+        model=model, base_url=base_url, api=api.value, agent_url=agent_url, timeout=timeout, attempts=attempts
     )
-    options = RunOptions(concurrency=concurrency, resume=resume, force=force, server=server_shown(base_url))
+    wishes = Wishes(
+        sampling=Sampling(temperature=temperature, top_p=top_p, max_output_tokens=max_output_tokens, seed=seed),
+        repeats=repeats,
+        limit=limit,
+        max_turns=max_turns,
+        max_rollout_tokens=max_rollout_tokens,
+        skills=skills,
+        force=force,
+    )
+    job = make_job(find_benchmark(benchmark, root), target, wishes)
+    options = RunOptions(concurrency=concurrency, resume=resume, force=force, server=target.server)
     with watching() as watch:
-        result = run_plan(
-            plan,
-            player,
-            RunFiles(output),
-            environment=environment,
-            settings=settings_of(plan, model=model, api=spoken, skills=None),
-            options=options,
-            watch=watch,
-        )
+        result = run_job(job, RunFiles(output), options=options, watch=watch)
     render(result, output, as_json=as_json)
     leave(result)
 

@@ -39,9 +39,12 @@ class Journal:
         """Hands over a row; waits when the disk is far behind."""
         await self._queue.put(entry)
 
-    async def finish(self) -> None:
-        """Says that no more rows will come."""
-        await self._queue.put(None)
+    async def finish(self, writer: asyncio.Task[None]) -> None:
+        """Waits until all rows are safe; raises what kept them from it."""
+        last = asyncio.create_task(self._queue.put(None))
+        await asyncio.wait({last, writer}, return_when=asyncio.FIRST_COMPLETED)  # a writer that failed takes nothing
+        last.cancel()
+        await writer
 
     async def write(self) -> None:
         """Writes until it is finished."""

@@ -27,7 +27,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
 
     benchmark: str
     """Name of the benchmark."""
-    environment: str
+    environment: str | None
     """What judges."""
     agent: str
     """What plays: the name rows carry."""
@@ -77,6 +77,8 @@ class Sitting(msgspec.Struct, frozen=True, kw_only=True):
     """Attempts that ended without a verdict."""
     changed: list[str] = []
     """Settings that differ from the sitting before, when the user insisted."""
+    notes: list[str] = []
+    """What was found, mended or odd."""
     versions: dict[str, str] = {}
     """Versions of what made the rollouts."""
 

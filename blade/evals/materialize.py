@@ -15,6 +15,7 @@ from blade.errors import BladeError, InputError
 from blade.evals.files import read_lines
 from blade.evals.plan import Plan, rollout_seed
 from blade.evals.prompts import Prompt, conversation, read_prompt
+from blade.evals.skills import Library, with_skills
 from blade.llm import Sampling
 
 Row = dict[str, Any]
@@ -47,17 +48,19 @@ def key_of(row: Mapping[str, Any]) -> Key:
     return Key(row[TASK], row[REPEAT])
 
 
-def materialize(plan: Plan, environment: Environment | None) -> Iterator[Row]:
+def materialize(plan: Plan, environment: Environment | None, library: Library | None = None) -> Iterator[Row]:
     """Every row of a run, tasks in the order of the data and the repeats of a task together."""
+    stamp = {"skills_ref": library.reference} if library else {}
     prompt = read_prompt(plan.prompt) if plan.prompt else None
     for index, task in read_tasks(plan.data, limit=plan.limit):
         tools = environment.tools(task) if environment else []
         request = {**request_of(task, prompt), **({"tools": tools} if tools else {}), **settings(plan.sampling)}
+        request = with_skills(request, library) if library and environment else request
         own = {name: value for name, value in task.items() if name not in (REQUEST, TASK, REPEAT)}
         agent = {"type": "responses_api_agents", "name": plan.agent}
         for repeat in range(plan.repeats):
             asked = {**request, **seed_setting(plan.sampling.seed, index, repeat)}
-            yield {**own, REQUEST: asked, "agent_ref": agent, TASK: index, REPEAT: repeat}
+            yield {**own, REQUEST: asked, "agent_ref": agent, TASK: index, REPEAT: repeat, **stamp}
 
 
 def read_tasks(path: Path, *, limit: int | None = None) -> Iterator[tuple[int, Row]]:

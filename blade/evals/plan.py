@@ -6,7 +6,7 @@ from pathlib import Path
 import msgspec
 
 from blade.benchmarks.benchmark import Benchmark
-from blade.errors import InputError, UsageError
+from blade.errors import InputError
 from blade.llm import Sampling
 
 
@@ -15,8 +15,8 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
 
     benchmark: str
     """Its name."""
-    environment: str
-    """Name of the environment that judges; it also has the tools."""
+    environment: str | None
+    """Name of the environment that judges and has the tools; `None` when only an agent of its own can."""
     agent: str
     """Name that rows give as `agent_ref`."""
     data: Path
@@ -39,8 +39,6 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
 
 def plan_of(benchmark: Benchmark, sampling: Sampling, *, repeats: int | None = None, limit: int | None = None) -> Plan:
     """A benchmark's own settings, with what was asked for laid over them."""
-    if benchmark.environment is None:
-        raise UsageError(f"{benchmark.name} has no environment; only its own agent can run it, see --agent-url.")
     if not benchmark.data.is_file():
         raise InputError(f"{benchmark.data}: not there; `blade eval prepare {benchmark.name}` makes it.")
     return Plan(

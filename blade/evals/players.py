@@ -5,9 +5,10 @@ import time
 from typing import Protocol
 
 from blade.environments import Environment
-from blade.evals.agent import Limits, play
+from blade.evals.agent import Limits, Played, play
 from blade.evals.materialize import Row
 from blade.evals.rows import judged_row
+from blade.evals.skills import Library, SkillSession, without_skill_calls
 from blade.llm import Model
 
 
@@ -31,18 +32,25 @@ class Player(Protocol):
 class ModelPlayer:
     """Plays with a model and an environment."""
 
-    def __init__(self, model: Model, environment: Environment, limits: Limits) -> None:
+    def __init__(self, model: Model, environment: Environment, limits: Limits, library: Library | None = None) -> None:
         self.name = model.name
         self._model = model
         self._environment = environment
         self._limits = limits
+        self._library = library
 
     async def judged(self, row: Row) -> Row:
         """Plays and judges; tools and verifiers may take their time, so they work in threads."""
         session = self._environment.open(row)
-        played = await play(self._model, row, session, self._limits)
+        if self._library is None:
+            return await self._judge(row, await play(self._model, row, session, self._limits))
+        reading = SkillSession(self._library, session)
+        played = await play(self._model, row, reading, self._limits)
+        return {**await self._judge(row, played), "skills_read": reading.read}
+
+    async def _judge(self, row: Row, played: Played) -> Row:
         start = time.perf_counter()
-        verdict = await asyncio.to_thread(self._environment.verify, row, played.items)
+        verdict = await asyncio.to_thread(self._environment.verify, row, without_skill_calls(played.items))
         return judged_row(row, played, verdict, judging=time.perf_counter() - start)
 
     async def close(self) -> None:

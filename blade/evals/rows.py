@@ -12,8 +12,9 @@ from blade.llm import ModelError, Usage
 
 FAILURE_CLASSES = {"timeout": "timeout_exceeded", "rejected": "rejected", "auth": "auth"}
 """What an error of a kind is called in the failures file; all else is `transient`."""
-FAILURE = "_ng_failure_class"
-OURS = (FAILURE, "_ng_failure_terminal", "_ng_no_persist")
+FAILURE, WHY = "_ng_failure_class", "_ng_failure_error"
+NOT_KEPT = "_ng_no_persist"
+"""By which an agent says that a row is to be written nowhere; its rollout stays to be done."""
 
 
 def judged_row(row: Row, played: Played, verdict: Verdict, *, judging: float) -> Row:
@@ -87,6 +88,6 @@ def failed_row(row: Row, error: Exception, *, model: str, seconds: float) -> Row
         "agent_run_time": round(seconds, 4),
         FAILURE: failure,
         "_ng_failure_kind": kind,
-        "_ng_failure_error": said[:1000],
+        WHY: said[:1000],
         **identity(row),
     }

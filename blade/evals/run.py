@@ -15,25 +15,22 @@ from typing import Any, Literal
 
 import msgspec
 
-from blade.environments import Environment
 from blade.evals.files import RunFiles
+from blade.evals.jobs import Job
 from blade.evals.journal import Entry, Journal
 from blade.evals.manifest import (
     Extent,
     Manifest,
-    Settings,
     Sitting,
     digest,
     versions,
     write_manifest,
 )
 from blade.evals.materialize import Row, materialize
-from blade.evals.plan import Plan
 from blade.evals.players import Player
 from blade.evals.resuming import Ground, prepare_ground, still_to_do, write_inputs
-from blade.evals.rows import failed_row
+from blade.evals.rows import FAILURE, NOT_KEPT, WHY, failed_row
 from blade.evals.tally import Progress, Tally
-from blade.llm import ModelError
 
 HOPELESS = 32
 """Failures in a row, with no rollout judged between them, after which a run stops; at least two per worker."""
@@ -68,36 +65,39 @@ class RunResult(msgspec.Struct, frozen=True, kw_only=True):
     """The last failure, when nothing worked any more."""
 
 
-def run_plan(
-    plan: Plan,
-    player: Player,
-    files: RunFiles,
-    *,
-    environment: Environment | None,
-    settings: Settings,
-    options: RunOptions,
-    watch: Watch = lambda tally: None,
-) -> RunResult:
-    """Carries out a plan, or what is left of it."""
+def run_job(job: Job, files: RunFiles, *, options: RunOptions, watch: Watch = lambda tally: None) -> RunResult:
+    """Carries out a run, or what is left of it."""
+    plan = job.plan
     tally = Tally(total=0, success=plan.success)
     extent = Extent(repeats=plan.repeats, limit=plan.limit)
     ground = prepare_ground(
-        files, settings, extent, resume=options.resume, force=options.force, on_earlier=tally.count_earlier
+        files, job.settings, extent, resume=options.resume, force=options.force, on_earlier=tally.count_earlier
     )
     with ground.output, ground.failures:
-        tally.total = write_inputs(files.inputs, materialize(plan, environment))
-        manifest = begin_manifest(plan, settings, extent, ground, options, expected=tally.total)
+        tally.total = write_inputs(files.inputs, materialize(plan, job.environment, job.library))
+        manifest = begin_manifest(job, extent, ground, options, expected=tally.total)
         write_manifest(files.manifest, manifest)
-        shift = Shift(player, still_to_do(files.inputs, ground), tally, watch=watch, concurrency=options.concurrency)
+        todo = still_to_do(files.inputs, ground)
+        shift = Shift(job.player, todo, tally, watch=watch, concurrency=options.concurrency)
         status = asyncio.run(shift.work(ground))
-        write_manifest(files.manifest, end_manifest(manifest, status, tally))
-    return RunResult(status=status, progress=tally.now(), notes=ground.notes, error=shift.last_error)
+        notes = [*ground.notes, *shift.notes, *skill_notes(job)]
+        write_manifest(files.manifest, end_manifest(manifest, status, tally, notes))
+    return RunResult(status=status, progress=tally.now(), notes=notes, error=shift.last_error)
 
 
-def begin_manifest(
-    plan: Plan, settings: Settings, extent: Extent, ground: Ground, options: RunOptions, *, expected: int
-) -> Manifest:
+def skill_notes(job: Job) -> list[str]:
+    """What a user should know about the skills of a run."""
+    notes = []
+    if job.library and job.library.has_changed():
+        notes.append(f"{job.library.given}: changed during the run; the rollouts used it as it was at the start")
+    if job.library and job.environment is None:
+        notes.append("the agent was told of no skills: rows only carry their stamp, whether it uses them is its own")
+    return notes
+
+
+def begin_manifest(job: Job, extent: Extent, ground: Ground, options: RunOptions, *, expected: int) -> Manifest:
     """The manifest as a sitting begins."""
+    plan, settings = job.plan, job.settings
     sitting = Sitting(
         started_at=utc_now(),
         concurrency=options.concurrency,
@@ -116,11 +116,11 @@ def begin_manifest(
     )
 
 
-def end_manifest(manifest: Manifest, status: Status, tally: Tally) -> Manifest:
+def end_manifest(manifest: Manifest, status: Status, tally: Tally, notes: list[str]) -> Manifest:
     """The manifest as a sitting ends."""
     *earlier, last = manifest.sittings
     done = msgspec.structs.replace(
-        last, finished_at=utc_now(), status=status, judged=tally.judged_here, failed=tally.failed
+        last, finished_at=utc_now(), status=status, judged=tally.judged_here, failed=tally.failed, notes=notes
     )
     return msgspec.structs.replace(manifest, sittings=[*earlier, done])
 
@@ -139,6 +139,7 @@ class Shift:
         self._watch = watch
         self._workers = concurrency
         self.last_error: str | None = None
+        self.notes: list[str] = []
         self._status: Status = "finished"
 
     async def work(self, ground: Ground) -> Status:
@@ -150,33 +151,35 @@ class Shift:
         stop = asyncio.create_task(self._stop.wait())
         with stopping(self._interrupt):
             ends: set[asyncio.Future[Any]] = {writer, workers, stop}
-            await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
-            await call_off(stop, workers)
-            if not writer.done():
-                await journal.finish()
-            await writer
-            await self._player.close()
+            try:
+                await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
+                await call_off(stop, workers)
+            finally:
+                await journal.finish(writer)
+                await self._player.close()
         return self._status
 
     async def _worker(self, journal: Journal) -> None:
         for row in self._todo:
-            await journal.put(await self._attempt(row))
+            answer = await self._attempt(row)
+            if answer.get(NOT_KEPT):
+                self.notes = ["the agent gave rollouts back that were not to be kept; --resume asks for them again"]
+            else:
+                await journal.put(Entry(answer, is_failure=FAILURE in answer))
 
-    async def _attempt(self, row: Row) -> Entry:
+    async def _attempt(self, row: Row) -> Row:
+        """The judged row, or one that says what went wrong."""
         start = time.perf_counter()
         try:
-            return Entry(await self._player.judged(row), is_failure=False)
-        except ModelError as error:
-            failure: Exception = error
+            return await self._player.judged(row)
         except Exception as error:  # a verifier or tool that breaks costs its rollout, never the run
-            failure = error
-        seconds = time.perf_counter() - start
-        return Entry(failed_row(row, failure, model=self._player.name, seconds=seconds), is_failure=True)
+            seconds = time.perf_counter() - start
+            return failed_row(row, error, model=self._player.name, seconds=seconds)
 
     def _safe(self, entry: Entry) -> None:
         if entry.is_failure:
             self._tally.count_failure(entry.row)
-            self.last_error = entry.row["_ng_failure_error"]
+            self.last_error = entry.row.get(WHY) or entry.row[FAILURE]
             if self._tally.in_a_row >= max(HOPELESS, 2 * self._workers):
                 self._end("stopped")
         else:

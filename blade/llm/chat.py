@@ -97,7 +97,7 @@ class ChatWire:
         raw = await client.chat.completions.with_raw_response.create(**payload)
         return cast(bytes, raw.http_response.content)
 
-    def reply(self, body: bytes) -> Reply:
+    def reply(self, body: bytes, payload: dict[str, Any]) -> Reply:
         found = DECODER.decode(body)
         if not found.choices:
             raise msgspec.ValidationError("it holds no choice")

@@ -54,8 +54,8 @@ class Wire(Protocol[Sdk]):
         """The body of the server's answer."""
         ...
 
-    def reply(self, body: bytes) -> Reply:
-        """The answer in a body; raises `msgspec.MsgspecError` when it is none."""
+    def reply(self, body: bytes, payload: dict[str, Any]) -> Reply:
+        """The answer in a body to what was asked; raises `msgspec.MsgspecError` when it is none."""
         ...
 
     async def close(self, client: Sdk) -> None:
@@ -87,7 +87,7 @@ class Client(Generic[Sdk]):
         except self._wire.sdk.APIError as error:
             raise from_sdk(self._wire.sdk, error, model=self.name) from error
         try:
-            return self._wire.reply(body)
+            return self._wire.reply(body, payload)
         except msgspec.MsgspecError as error:
             raise malformed(self.name, str(error)) from None
 

@@ -87,7 +87,7 @@ class MessagesWire:
         raw = await client.messages.with_raw_response.create(**payload)
         return cast(bytes, raw.http_response.content)
 
-    def reply(self, body: bytes) -> Reply:
+    def reply(self, body: bytes, payload: dict[str, Any]) -> Reply:
         found = DECODER.decode(body)
         blocks = enumerate(found.content)
         return Reply(

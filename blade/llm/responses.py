@@ -72,15 +72,21 @@ class ResponsesWire:
         raw = await client.responses.with_raw_response.create(**payload)
         return cast(bytes, raw.http_response.content)
 
-    def reply(self, body: bytes) -> Reply:
+    def reply(self, body: bytes, payload: dict[str, Any]) -> Reply:
         found = DECODER.decode(body)
         if found.status == "failed" or found.error:
             raise msgspec.ValidationError(f"it says that it failed: {found.error}")
         for item in found.output:
             check_item(item)
-        incomplete = found.incomplete_details.reason if found.incomplete_details else None
         usage = usage_of(found.usage) if found.usage else None
-        return Reply(id=found.id, model=found.model or "", items=found.output, usage=usage, incomplete=incomplete)
+        incomplete = found.incomplete_details.reason if found.incomplete_details else None
+        return Reply(
+            id=found.id,
+            model=found.model or "",
+            items=found.output,
+            usage=usage,
+            incomplete=incomplete or at_limit(usage, payload.get("max_output_tokens")),
+        )
 
     async def close(self, client: openai.AsyncOpenAI) -> None:
         await client.close()
@@ -95,6 +101,12 @@ def open_openai(endpoint: Endpoint) -> openai.AsyncOpenAI:
 def seed_of(sampling: Sampling, endpoint: Endpoint) -> dict[str, Any] | None:
     """The seed, for servers other than the vendor's: its own API has no such parameter and refuses it."""
     return None if sampling.seed is None or endpoint.is_vendors else {"seed": sampling.seed}
+
+
+def at_limit(usage: Usage | None, limit: int | None) -> str | None:
+    """Says that an answer was cut when it is as long as it may be: llama.cpp's server calls such answers complete."""
+    is_full = limit is not None and usage is not None and (usage.output_tokens or 0) >= limit
+    return "max_output_tokens" if is_full else None
 
 
 def check_item(item: Item) -> None:

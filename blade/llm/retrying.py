@@ -2,11 +2,14 @@
 
 import random
 from collections.abc import Awaitable, Callable
+from typing import TypeVar
 
 import msgspec
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_after_attempt
 
-from blade.llm.model import RETRYABLE, ModelError, Reply
+from blade.llm.model import RETRYABLE, ModelError
+
+T = TypeVar("T")
 
 LONGEST = 60.0
 """Seconds of back-off that is never exceeded by our own wish."""
@@ -22,8 +25,8 @@ class Backoff(msgspec.Struct, frozen=True, kw_only=True):
     first: float = 0.5
     """Seconds before the second attempt, on average; it doubles from there."""
 
-    async def run(self, ask: Callable[[], Awaitable[Reply]]) -> Reply:
-        """The first good reply, or the last error."""
+    async def run(self, ask: Callable[[], Awaitable[T]]) -> T:
+        """The first good answer, or the last error."""
         retrying = AsyncRetrying(
             stop=stop_after_attempt(self.attempts), wait=self.wait, retry=retry_if_exception(may_pass), reraise=True
         )

@@ -10,12 +10,12 @@ from loopback import Loopback
 from blade.environments import Session, Verdict
 from blade.environments.environment import Item, Task
 from blade.environments.items import final_text, function_call, message
-from blade.evals.agent import Limits
 from blade.evals.files import RunFiles
+from blade.evals.jobs import Job, model_job
 from blade.evals.manifest import settings_of
 from blade.evals.plan import Plan
-from blade.evals.players import ModelPlayer
-from blade.evals.run import RunOptions, RunResult, run_plan
+from blade.evals.run import RunOptions, RunResult, run_job
+from blade.evals.skills import Library
 from blade.llm import Sampling, connect
 
 Row = dict[str, Any]
@@ -78,20 +78,28 @@ def small_plan(folder: Path, tasks: list[Row] | None = None, **settings: Any) ->
     return Plan(**{**common, "data": write_tasks(folder, rows), "sampling": Sampling(seed=7), **settings})
 
 
+def small_job(
+    plan: Plan, server: Loopback, *, model: str = "m-1", attempts: int = 3, library: Library | None = None
+) -> Job:
+    """A plan with the counting environment and a model of the loopback server."""
+    asked = connect(model, base_url=server.base_url, api="chat", timeout=5.0, attempts=attempts, backoff=0.001)
+    settings = settings_of(plan, model=model, api="chat", skills=library.hash if library else None)
+    return model_job(plan, asked, Counting(), settings=settings, library=library)
+
+
 def run_small(
-    plan: Plan, server: Loopback, output: Path, *, model: str = "m-1", attempts: int = 3, **options: Any
+    plan: Plan,
+    server: Loopback,
+    output: Path,
+    *,
+    model: str = "m-1",
+    attempts: int = 3,
+    library: Library | None = None,
+    **options: Any,
 ) -> RunResult:
     """One sitting of a plan."""
-    environment = Counting()
-    asked = connect(model, base_url=server.base_url, api="chat", timeout=5.0, attempts=attempts, backoff=0.001)
-    return run_plan(
-        plan,
-        ModelPlayer(asked, environment, Limits(turns=plan.max_turns, tokens=plan.max_rollout_tokens)),
-        RunFiles(output),
-        environment=environment,
-        settings=settings_of(plan, model=model, api="chat", skills=None),
-        options=RunOptions(**{"concurrency": 4, **options}),
-    )
+    job = small_job(plan, server, model=model, attempts=attempts, library=library)
+    return run_job(job, RunFiles(output), options=RunOptions(**{"concurrency": 4, **options}))
 
 
 def read_rows(path: Path) -> list[Row]:

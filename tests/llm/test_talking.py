@@ -58,6 +58,13 @@ def test_an_answer_that_was_cut_says_so(api: Api) -> None:
         assert ask(server, api).incomplete == "max_output_tokens"
 
 
+def test_an_answer_as_long_as_it_may_be_was_cut_whatever_the_server_says() -> None:
+    limited = question(sampling=Sampling(max_output_tokens=5))
+    with Loopback(in_turn(Say("It i", tokens=(10, 5)), Say("It", tokens=(10, 4)))) as server:
+        assert ask(server, "responses", limited).incomplete == "max_output_tokens"
+        assert ask(server, "responses", limited).incomplete is None
+
+
 @pytest.mark.parametrize("api", APIS)
 def test_an_empty_answer_is_an_answer(api: Api) -> None:
     with Loopback(in_turn(Say(""))) as server:

@@ -1,0 +1,192 @@
+"""`blade eval run` as a user meets it: results, refusals, Ctrl-C, kills."""
+
+import itertools
+import json
+import random
+import signal
+import time
+from pathlib import Path
+
+import pytest
+from blade_command import blade, document
+from eval_runs import keys_of, make_checkout, rows_of, start, words_for
+from loopback import Call, Loopback, Say, Status
+
+
+def solve(call: Call) -> Say:
+    """Adds one, and is wrong about 2 + 1."""
+    number = int(call.body["messages"][-1]["content"].removeprefix("What is ").partition(" ")[0])
+    return Say(f"Answer: {7 if number == 2 else number + 1}")
+
+
+def slowly(call: Call) -> Say:
+    return solve(call)._replace(after=0.02)
+
+
+def all_keys(tasks: int, repeats: int) -> list[tuple[int, int]]:
+    return list(itertools.product(range(tasks), range(repeats)))
+
+
+def test_a_run_prints_where_it_is_and_how_it_went(tmp_path: Path) -> None:
+    output = tmp_path / "out.jsonl"
+    with Loopback(solve) as server:
+        found = blade(*words_for(make_checkout(tmp_path), server.base_url, output))
+
+    assert found.exit_code == 0, found.stderr
+    assert found.stdout.startswith(f"{output}: 6/6 rollouts · pass@1 0.667 [")
+    assert keys_of(output) == all_keys(3, 2)
+
+
+def test_a_program_gets_one_document(tmp_path: Path) -> None:
+    with Loopback(solve) as server:
+        words = words_for(make_checkout(tmp_path), server.base_url, tmp_path / "out.jsonl", "--json")
+        told = document(blade(*words))
+
+    assert (told["status"], told["progress"]["done"], told["progress"]["total"]) == ("finished", 6, 6)
+    assert told["progress"]["pass_rate"]["value"] == pytest.approx(2 / 3)
+
+
+def test_settings_come_from_the_benchmark_and_are_overridden_by_options(tmp_path: Path) -> None:
+    with Loopback(solve) as server:
+        words = words_for(make_checkout(tmp_path), server.base_url, tmp_path / "out.jsonl")
+        blade(*words, "--temperature", "1.5", "--repeats", "1", "--limit", "2", "--top-p", "0.9")
+        asked = server.calls[0].body
+
+    assert (asked["temperature"], asked["top_p"], asked["max_tokens"]) == (1.5, 0.9, 64)
+    assert keys_of(tmp_path / "out.jsonl") == [(0, 0), (1, 0)]
+
+
+def test_failures_without_a_verdict_are_exit_code_1(tmp_path: Path) -> None:
+    with Loopback(lambda call: Status(400, "no") if "1 + 1" in call.words else solve(call)) as server:
+        found = blade(*words_for(make_checkout(tmp_path), server.base_url, tmp_path / "out.jsonl"))
+
+    assert found.exit_code == 1
+    assert "2 failed (2 rejected)" in found.stdout
+    assert "2 rollouts failed without a verdict; --resume tries them again." in found.stderr
+
+
+def test_a_server_that_is_gone_ends_the_run_with_one_sentence(tmp_path: Path) -> None:
+    with Loopback(solve) as server:
+        pass
+    words = words_for(make_checkout(tmp_path, tasks=50), server.base_url, tmp_path / "out.jsonl", "--attempts", "1")
+    found = blade(*words)
+
+    assert found.exit_code == 3
+    assert "nothing works any more" in found.stderr and "the connection failed" in found.stderr
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        pytest.param(["--temperature", "0.9"], "temperature was 0.5, is 0.9", id="sampling"),
+        pytest.param(["--model", "m-2"], "model was m-1, is m-2", id="model"),
+        pytest.param(["--api", "responses"], "api was chat, is responses", id="api"),
+    ],
+)
+def test_a_changed_run_is_refused_and_says_what_changed(tmp_path: Path, more: list[str], said: str) -> None:
+    with Loopback(solve) as server:
+        words = words_for(make_checkout(tmp_path), server.base_url, tmp_path / "out.jsonl", "--resume")
+        assert blade(*words).exit_code == 0
+        found = blade(*words, *more)
+
+    assert (found.exit_code, said in found.stderr) == (2, True)
+
+
+def test_tasks_other_than_the_pinned_ones_are_refused(tmp_path: Path) -> None:
+    checkout = make_checkout(tmp_path)
+    data = checkout / "benchmarks" / "sums" / "data" / "sums.jsonl"
+    data.write_bytes(data.read_bytes() + b"\n")
+    with Loopback(solve) as server:
+        words = words_for(checkout, server.base_url, tmp_path / "out.jsonl")
+        found = blade(*words)
+
+        assert found.exit_code == 3
+        assert "sums pins" in found.stderr and "`blade eval prepare sums` makes it again" in found.stderr
+        assert blade(*words, "--force").exit_code == 0
+
+
+def test_a_server_s_address_is_recorded_without_its_password(tmp_path: Path) -> None:
+    with Loopback(solve) as server:
+        url = server.base_url.replace("http://", "http://me:hush@")
+        blade(*words_for(make_checkout(tmp_path), url, tmp_path / "out.jsonl"))
+    written = "".join(path.read_text() for path in tmp_path.glob("out*"))
+
+    assert "127.0.0.1" in written and "hush" not in written
+
+
+def test_no_key_is_ever_written(tmp_path: Path) -> None:
+    key = "sk-very-secret-key"
+    with Loopback(lambda call: Status(400, f"bad key {key}") if "0 + 1" in call.words else solve(call)) as server:
+        words = words_for(make_checkout(tmp_path), server.base_url, tmp_path / "out.jsonl")
+        found = blade(*words, env={"OPENAI_API_KEY": key})
+
+        assert server.calls[0].headers["authorization"] == f"Bearer {key}"
+    assert key not in found.output + "".join(path.read_text() for path in tmp_path.glob("out*"))
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 130)])
+def test_ctrl_c_keeps_what_is_done_and_the_run_goes_on_later(tmp_path: Path, number: int, code: int) -> None:
+    output = tmp_path / "out.jsonl"
+    with Loopback(slowly) as server:
+        words = words_for(make_checkout(tmp_path, tasks=100), server.base_url, output, "--concurrency", "4")
+        process = start(words)
+        wait_for_rows(output, 5)
+        process.send_signal(number)
+        out, err = process.communicate(timeout=30)
+        done = len(rows_of(output))
+        found = blade(*words, "--resume")
+
+    assert process.returncode == code, err.decode()
+    assert b"interrupted; what was done is on disk, --resume goes on." in err
+    assert f"{done}/200 rollouts".encode() in out
+    assert 5 <= done < 200
+    assert found.exit_code == 0
+    assert keys_of(output) == all_keys(100, 2)
+    manifest = json.loads((tmp_path / "out_manifest.json").read_text())
+    assert [sitting["status"] for sitting in manifest["sittings"]] == ["interrupted", "finished"]
+
+
+def test_a_run_killed_again_and_again_ends_with_every_rollout_once(tmp_path: Path) -> None:
+    output = tmp_path / "out.jsonl"
+    moments = random.Random(4)
+    with Loopback(lambda call: solve(call)._replace(after=0.05)) as server:
+        words = words_for(make_checkout(tmp_path, tasks=150), server.base_url, output, "--resume", "--concurrency", "8")
+        for _ in range(4):
+            seen = output.read_bytes().count(b"\n") if output.exists() else 0
+            process = start(words)
+            wait_for_rows(output, seen + 1)
+            time.sleep(moments.uniform(0.0, 0.1))
+            process.kill()
+            process.communicate()
+        before = output.read_bytes()
+        found = blade(*words)
+
+    assert 4 <= before.count(b"\n") < 300
+    assert found.exit_code == 0
+    assert keys_of(output) == all_keys(150, 2)
+    whole = before[: before.rfind(b"\n") + 1]
+    assert output.read_bytes().startswith(whole)
+
+
+def test_a_second_run_on_the_same_output_is_refused(tmp_path: Path) -> None:
+    output = tmp_path / "out.jsonl"
+    with Loopback(slowly) as server:
+        words = words_for(make_checkout(tmp_path, tasks=200), server.base_url, output, "--concurrency", "2")
+        process = start(words)
+        try:
+            wait_for_rows(output, 1)
+            for more in ([], ["--resume"], ["--force"]):
+                found = blade(*words, *more)
+                assert (found.exit_code, "another run is writing to it" in found.stderr) == (2, True)
+        finally:
+            process.kill()
+            process.communicate()
+
+
+def wait_for_rows(output: Path, rows: int) -> None:
+    """Waits until a run that was started has brought something home."""
+    for _ in range(3000):
+        if output.exists() and output.read_bytes().count(b"\n") >= rows:
+            return
+        time.sleep(0.01)
+    raise AssertionError("the run wrote nothing")
