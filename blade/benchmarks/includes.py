@@ -41,10 +41,10 @@ class Root:
         return path
 
     def document(self, path: Path) -> Node:
-        """The content of a config file."""
+        """The content of a YAML file, whatever it holds."""
         if path not in self.read:
             try:
-                self.read[path] = self.read_map(path)
+                self.read[path] = read_nodes(path, name=self.shown(path))
             except ConfigError as error:
                 self.read[path] = error
         found = self.read[path]
@@ -52,8 +52,9 @@ class Root:
             raise found
         return found
 
-    def read_map(self, path: Path) -> Node:
-        node = read_nodes(path, name=self.shown(path))
+    def config(self, path: Path) -> Node:
+        """The content of a config file, which is a mapping."""
+        node = self.document(path)
         if node.value is None:
             return Node({}, node.place)
         if not node.is_map:
@@ -81,7 +82,7 @@ def find_layers(root: Root, path: Path) -> Layers:
     problems: list[Problem] = []
     seen = {path.resolve()}
     for layer in layers:  # grows as it goes, so that whoever names a file first includes it
-        for entry in entries(root.document(layer.path), problems):
+        for entry in entries(root.config(layer.path), problems):
             found = included(root, entry, problems)
             if found is None or found.resolve() in seen:
                 continue
@@ -134,7 +135,7 @@ def included(root: Root, entry: Node, problems: list[Problem]) -> Path | None:
             raise ConfigError(
                 f"{entry.place}: '{entry.value}' leads out of the root {root.folder}; paths are relative to it."
             )
-        root.document(path)
+        root.config(path)
     except ConfigError as error:
         where, _, message = str(error).partition(": ")
         problems.append(Problem(where=where, message=message.rstrip(".")))
@@ -165,7 +166,7 @@ def merge_layers(root: Root, paths: list[Path]) -> Node:
     """The files laid over each other, their include lists left out."""
     result: Node | None = None
     for path in paths:
-        document = root.document(path)
+        document = root.config(path)
         own = make_map({key: node for key, node in document.value.items() if key != CONFIG_PATHS}, document.place)
         result = merge(result, own)
     assert result is not None

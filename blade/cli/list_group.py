@@ -1,5 +1,7 @@
 """`blade list …`: Show what there is."""
 
+from blade.cli import list_benchmarks
 from blade.cli.groups import make_group
 
 group = make_group("Show what there is.")
+group.command("benchmarks", epilog=list_benchmarks.EPILOG)(list_benchmarks.benchmarks)

@@ -23,6 +23,7 @@ from blade.cli import (
     list_group,
     redact,
     report,
+    search,
     show,
     skill_group,
     validate,
@@ -90,6 +91,7 @@ app.command(epilog=demo.EPILOG)(demo.demo)
 app.command(epilog=compare.EPILOG)(compare.compare)
 app.command(epilog=redact.EPILOG)(redact.redact)
 offer(app, "list", list_group.group)
+app.command(epilog=search.EPILOG)(search.search)
 offer(app, "eval", eval_group.group)
 offer(app, "skill", skill_group.group)
 offer(app, "golden", golden_group.group)

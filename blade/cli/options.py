@@ -13,6 +13,10 @@ Folder = Annotated[
 AsJson = Annotated[
     bool, typer.Option("--json", help="Print exactly one JSON document on stdout, and commentary on stderr.")
 ]
+Root = Annotated[
+    Path | None,
+    typer.Option(metavar="DIR", help="Checkout that holds `benchmarks/`; by default the one you are in."),
+]
 MaxChars = Annotated[
     int, typer.Option(min=20, metavar="N", help="Characters shown per item; of longer texts, head and tail.")
 ]

@@ -9,7 +9,8 @@ import os
 import re
 import shlex
 import sys
-from typing import TextIO
+from collections.abc import Sequence
+from typing import Any, TextIO
 
 import msgspec
 import typer
@@ -107,3 +108,8 @@ def escape_in_json(match: re.Match[str]) -> str:
 def print_value_as_json(value: msgspec.Struct) -> None:
     """A Struct as the only thing on stdout."""
     print_json(msgspec.json.format(msgspec.json.encode(value), indent=2))
+
+
+def print_values_as_json(values: Sequence[Any]) -> None:
+    """A list of values as the only thing on stdout."""
+    print_json(msgspec.json.format(msgspec.json.encode(values), indent=2))
