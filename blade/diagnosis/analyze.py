@@ -18,8 +18,10 @@ from blade.diagnosis.health import check_health
 from blade.diagnosis.interventions import failure_modes, mode_interventions, rejudged
 from blade.diagnosis.inventory import describe_inputs
 from blade.diagnosis.judging import decide_success, make_outcomes
+from blade.diagnosis.oddities import look_closer
 from blade.diagnosis.published import check_published
 from blade.diagnosis.reading import reading_list
+from blade.diagnosis.readings import NOTHING_READ, Answered, read_closely
 from blade.diagnosis.relabelling import as_cause
 from blade.diagnosis.signals import Sightings, describe_signals, find_signals
 from blade.diagnosis.slicing import cut
@@ -32,9 +34,9 @@ from blade.diagnosis.taxonomy import (
     pack_remedies,
     without_covered,
 )
-from blade.diagnosis.verdicts import read_all, scored_rows
+from blade.diagnosis.verdicts import Rival
 from blade.errors import UsageError
-from blade.metrics import Outcomes, measure, parse_success_rule
+from blade.metrics import Outcomes, Success, measure, parse_success_rule
 from blade.metrics.effort import compare_effort
 from blade.metrics.values import Floats
 from blade.rollouts import ReadOptions
@@ -72,6 +74,15 @@ class Diagnosed(NamedTuple):
     analysis: Analysis
 
 
+class Judged(NamedTuple):
+    """A run with its successes and signals, before anything is computed from them."""
+
+    success: Success
+    outcomes: Outcomes
+    sightings: Sightings
+    answers: list[Answered]
+
+
 def analyze(run: Run, options: AnalyzeOptions | None = None, *, others: Sequence[Run] = ()) -> Analysis:
     """Everything computed about a run; `others` are runs it may be a copy of."""
     return diagnose(run, options, others=others).analysis
@@ -81,14 +92,11 @@ def diagnose(run: Run, options: AnalyzeOptions | None = None, *, others: Sequenc
     """The analysis of a run together with the row-level columns it rests on."""
     options = options or AnalyzeOptions()
     table = run.table
-    success, passed = decide_success(table, options.success)
-    sightings = find_signals(table)
-    outcomes = make_outcomes(table, passed, sightings, options.cluster_field)
+    success, outcomes, sightings, answers = judged(run, options)
     measures = measure(outcomes)
     published = check_published(run)
     copies = [other for other in others if other is not run and is_copy(run, other)]
     names = [copy.name for copy in copies]
-    answers = [] if outcomes.is_continuous else read_all(run, scored_rows(outcomes))
     findings = check_health(
         run,
         outcomes,
@@ -136,15 +144,23 @@ def diagnose(run: Run, options: AnalyzeOptions | None = None, *, others: Sequenc
     return Diagnosed(run, outcomes, sightings, analysis)
 
 
-def rivals(run: Run, others: Sequence[Run], options: AnalyzeOptions) -> list[tuple[Run, Outcomes]]:
+def judged(run: Run, options: AnalyzeOptions) -> Judged:
+    """Which rollouts of a run succeeded, and what was seen in them."""
+    success, passed = decide_success(run.table, options.success)
+    readings = NOTHING_READ if success.rule is None else read_closely(run, passed)
+    sightings = look_closer(find_signals(run.table), run.table, passed, readings)
+    outcomes = make_outcomes(run.table, passed, sightings, options.cluster_field)
+    return Judged(success, outcomes, sightings, readings.answers())
+
+
+def rivals(run: Run, others: Sequence[Run], options: AnalyzeOptions) -> list[Rival]:
     """Other runs on the same tasks, with what they made of them."""
-    found: list[tuple[Run, Outcomes]] = []
+    found: list[Rival] = []
     for other in others:
         if other is not run and set(other.table.tasks) & set(run.table.tasks):
             with contextlib.suppress(UsageError):  # a run that lacks a named field has no opinion
-                _, passed = decide_success(other.table, options.success)
-                sightings = find_signals(other.table)
-                found.append((other, make_outcomes(other.table, passed, sightings, options.cluster_field)))
+                theirs = judged(other, options)
+                found.append(Rival(other, theirs.outcomes, theirs.answers))
     return found
 
 

@@ -6,13 +6,13 @@ the agent said and did is the answer: the last message of a tool-using agent say
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 
 import msgspec
 
-from blade.rollouts import Rollout, Run
+from blade.rollouts import Rollout
 from blade.rollouts.columns import level_text
 from blade.rollouts.features import split_thinking
 
@@ -177,9 +177,3 @@ def first_stated(rollout: Rollout, names: Iterable[str]) -> str | None:
     values = (rollout.fields.get(name) for name in names)
     found = (v for v in values if isinstance(v, str | int | float) and not isinstance(v, bool))
     return next(map(level_text, found), None)
-
-
-def read_answers(run: Run, rows: Iterable[int]) -> Iterator[tuple[int, str | None, str | None]]:
-    """Row, answer and expected answer of some rollouts."""
-    for row, rollout in run.numbered_rollouts(rows):
-        yield row, answer_of(rollout), expected_of(rollout)

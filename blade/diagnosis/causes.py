@@ -14,8 +14,8 @@ import numpy as np
 
 from blade.diagnosis.found import Found
 from blade.diagnosis.labels import CAUSES, Confidence, Label
+from blade.diagnosis.readings import Answered
 from blade.diagnosis.signals import RULES, Sightings
-from blade.diagnosis.verdicts import Answered
 from blade.metrics import Outcomes, TaskResult
 from blade.metrics.values import Ints
 from blade.rollouts.table import RolloutTable

@@ -8,8 +8,9 @@ from blade.diagnosis.analysis import MAX_LISTED, FindingCause, PublishedCheck
 from blade.diagnosis.anomalies import find_anomalies
 from blade.diagnosis.found import Found, about_files, about_rows, say
 from blade.diagnosis.hygiene import data_findings
+from blade.diagnosis.readings import Answered
 from blade.diagnosis.signals import RULES, Sightings
-from blade.diagnosis.verdicts import Answered, verdict_findings
+from blade.diagnosis.verdicts import Rival, verdict_findings
 from blade.metrics import Outcomes
 from blade.rollouts.table import Run
 
@@ -28,7 +29,7 @@ def check_health(
     published: list[PublishedCheck],
     copies: list[str],
     answers: list[Answered],
-    others: Sequence[tuple[Run, Outcomes]] = (),
+    others: Sequence[Rival] = (),
 ) -> list[Found]:
     """Every finding: data first, then infrastructure, then the verifier."""
     return [

@@ -10,39 +10,28 @@ from typing import NamedTuple
 
 import numpy as np
 
-from blade.diagnosis.answers import normalize, read_answers, same_answer
-from blade.diagnosis.budget import within_budget
+from blade.diagnosis.answers import same_answer
 from blade.diagnosis.found import Found, about_rows, say
+from blade.diagnosis.readings import Answered
 from blade.metrics import Outcomes
-from blade.metrics.values import Ints
 from blade.rollouts import Run
 
-MOST_ROLLOUTS = 5000
 FEWEST_AGREEING = 3
 """Attempts, over all runs, that must agree on an answer before the expected one is doubted."""
 RARELY = 0.2
 """Attempts that may pass all the same: a wrong expected answer is sometimes somebody's own error too."""
 
 
-class Answered(NamedTuple):
-    """What a row answered, in full and without harmless differences."""
+class Rival(NamedTuple):
+    """Another run on the same tasks."""
 
-    row: int
-    given: str
-    plain: str
-    expected: str | None
-
-
-def read_all(run: Run, rows: Ints) -> list[Answered]:
-    """Answers of some rows, those without one left out."""
-    found = read_answers(run, within_budget(run.table, rows, most=MOST_ROLLOUTS).tolist())
-    return [
-        Answered(row, given, normalize(given), expected) for row, given, expected in found if given and given.strip()
-    ]
+    run: Run
+    outcomes: Outcomes
+    answers: list[Answered]
 
 
 def verdict_findings(
-    run: Run, outcomes: Outcomes, answers: list[Answered], others: Sequence[tuple[Run, Outcomes]] = ()
+    run: Run, outcomes: Outcomes, answers: list[Answered], others: Sequence[Rival] = ()
 ) -> list[Found]:
     """Everything of this kind; `others` are runs on the same tasks."""
     if outcomes.is_continuous:
@@ -52,13 +41,6 @@ def verdict_findings(
         *right_but_failed(run, outcomes, answers),
         *suspect_gold(run, outcomes, answers, others),
     ]
-
-
-def scored_rows(outcomes: Outcomes) -> Ints:
-    """Failing rows, and passing rows of the same tasks: nothing else can be wrong in these ways."""
-    failed = np.zeros(len(outcomes.tasks), dtype=bool)
-    failed[outcomes.task[outcomes.success == 0.0]] = True
-    return np.flatnonzero(failed[outcomes.task] & ~np.isnan(outcomes.success))
 
 
 def flipped(run: Run, outcomes: Outcomes, answers: list[Answered]) -> list[Found]:
@@ -101,14 +83,12 @@ def right_but_failed(run: Run, outcomes: Outcomes, answers: list[Answered]) -> l
     return finding(run, "right_answer_failed", "gave the expected answer, and failed", wrong, hint)
 
 
-def suspect_gold(
-    run: Run, outcomes: Outcomes, answers: list[Answered], others: Sequence[tuple[Run, Outcomes]]
-) -> list[Found]:
+def suspect_gold(run: Run, outcomes: Outcomes, answers: list[Answered], others: Sequence[Rival]) -> list[Found]:
     """Tasks that hardly ever pass while most attempts of every run give one and the same answer."""
     mine = given_answers(run, outcomes, answers)
     if not mine or not others:
         return []
-    rivals = [given_answers(other, theirs, read_all(other, scored_rows(theirs))) for other, theirs in others]
+    rivals = [given_answers(*other) for other in others]
     agreed = {task: agreed_answer([given, *(rival.get(task) for rival in rivals)]) for task, given in mine.items()}
     failed = [answer for answer in answers if outcomes.success[answer.row] == 0.0]
     wrong = [answer for answer in failed if agreed[run.table.tasks[int(outcomes.task[answer.row])]] == answer.plain]

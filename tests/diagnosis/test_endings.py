@@ -28,8 +28,9 @@ def test_the_same_words_to_four_tasks_that_others_solve_are_a_stock_answer(tmp_p
 
 
 def test_four_equal_failures_may_be_chance(tmp_path: Path) -> None:
-    # (1/4)^4 is more than 0.001
-    assert signals(tmp_path, [*passing(), *ending([message("This is not the place for that.")])]) == {}
+    # (1/4)^4 is more than 0.001, and passing answers are not about their tasks either
+    passed = [rollout(task, repeat, output=[message("Yes indeed.")]) for task in TASKS for repeat in range(3)]
+    assert signals(tmp_path, [*passed, *ending([message("This is not the place for that.")])]) == {}
 
 
 def test_words_that_pass_once_are_an_answer(tmp_path: Path) -> None:

@@ -1,0 +1,39 @@
+"""When rollouts were made: a service fails at a time, a model that declines does so by the task."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from blade.rollouts.table import RolloutTable
+
+CHANCE = 0.01
+"""How likely it may be at most that rollouts fall together in time by chance."""
+
+
+class Clock:
+    """The repeat and the time of every rollout of a run."""
+
+    def __init__(self, table: RolloutTable) -> None:
+        self.repeat = table.repeat
+        self.repeats = len(np.unique(table.repeat))
+        made = table.rows.numbers("response.created_at")
+        order = np.argsort(np.argsort(made)) / max(1, len(made) - 1)
+        self.place = np.where(np.isnan(made), np.nan, order)
+        """Place in the order of time, from 0 to 1."""
+
+    def is_outage(self, rows: Sequence[int]) -> bool:
+        """Whether some rollouts are all of one repeat, or of one stretch of time, beyond chance."""
+        return min(self.chance_of_repeat(rows), self.chance_of_time(rows)) < CHANCE
+
+    def chance_of_repeat(self, rows: Sequence[int]) -> float:
+        """That so many rollouts are all of one repeat; 1 when they are not."""
+        same = len(np.unique(self.repeat[list(rows)])) == 1
+        return float(self.repeats) ** (1 - len(rows)) if same else 1.0
+
+    def chance_of_time(self, rows: Sequence[int]) -> float:
+        """That so many rollouts fall into so short a stretch: the spread of evenly scattered places."""
+        places, count = self.place[list(rows)], len(rows)
+        if count < 2 or np.isnan(places).any():
+            return 1.0
+        spread = float(np.ptp(places))
+        return count * spread ** (count - 1) - (count - 1) * spread**count

@@ -1,0 +1,65 @@
+"""Failing rollouts whose last message is no answer, in whatever words: a service's error, a refusal, a mere plan.
+
+Such a message takes up nothing of its task, comes to several tasks and to none that passes, after no call where all
+others call, and the verifier finds no answer in it. Each of these is a hint, and so is each thing it speaks of.
+"""
+
+from collections import defaultdict
+
+from blade.diagnosis.clock import Clock
+from blade.diagnosis.lexicon import is_good_news, is_machine, is_plan, refusal_weight, service_weight
+from blade.diagnosis.odd_results import SEVERAL, Odd
+from blade.diagnosis.readings import Reading, Readings
+from blade.diagnosis.usual import Usually
+from blade.rollouts.patterns import SHORT_MESSAGE
+from blade.rollouts.phrases import fingerprint
+
+ENOUGH = 4
+"""Hints of structure and of words together that decide."""
+ENOUGH_ALONE = 3
+"""Hints of structure that decide whatever the words."""
+
+TELLING = 2
+"""Hints of words that tell whose they are."""
+
+
+def odd_messages(failing: list[Reading], readings: Readings, usually: Usually, *, clock: Clock) -> list[Odd]:
+    """Every failing rollout whose last message is no answer; the clock says when it was made."""
+    groups: dict[int, list[Reading]] = defaultdict(list)
+    for reading in failing:
+        if 0 < len(reading.said) <= SHORT_MESSAGE and not reading.is_parsed:
+            groups[fingerprint(reading.said) or -reading.row - 1].append(reading)
+    out: list[Odd] = []
+    for words, group in groups.items():
+        tasks, outage = len({reading.task for reading in group}), clock.is_outage([reading.row for reading in group])
+        for reading in group if words not in usually.said else ():
+            code = judge(reading.said, lacks(reading, tasks, readings, usually), outage=outage)
+            out += [(code, reading, reading.ends_at)] if code else []
+    return out
+
+
+def lacks(reading: Reading, tasks: int, readings: Readings, usually: Usually) -> int:
+    """How much of what passing rollouts have a message lacks; words that other tasks hear too are about none."""
+    missing = (usually.call_tools and not reading.calls) + usually.are_parsed
+    if readings.mentions_task(reading):
+        return missing
+    return missing + usually.mention_task + min(tasks, SEVERAL) - 1
+
+
+def judge(said: str, hints: int, *, outage: bool) -> str | None:
+    """The signal a message gives, if any: what it speaks of, and when, tells a service from one who declines."""
+    service, refusal = weigh(said)
+    if is_plan(said) and not refusal:
+        return "stopped_early"
+    if not hints or (hints < ENOUGH_ALONE and hints + max(service, refusal) < ENOUGH):
+        return None
+    if max(service + 2 * outage, refusal) < TELLING:
+        return "stock_answer"
+    return "provider_error" if service + 2 * outage > refusal else "refusal"
+
+
+def weigh(said: str) -> tuple[int, int]:
+    """How much a message sounds like a service's error and like a refusal; one that brings good news is neither."""
+    if is_good_news(said) and not is_machine(said):
+        return 0, 0
+    return service_weight(said), refusal_weight(said)

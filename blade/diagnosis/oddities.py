@@ -1,0 +1,40 @@
+"""Signals that only a closer look finds: endings of failing rollouts that are odd beside the rest of the run.
+
+They are the same signals that the table's rules find by words, so a report counts both together.
+"""
+
+import numpy as np
+
+from blade.diagnosis.clock import Clock
+from blade.diagnosis.observations import Seen, any_of
+from blade.diagnosis.odd_messages import odd_messages
+from blade.diagnosis.odd_results import odd_results
+from blade.diagnosis.readings import Readings
+from blade.diagnosis.signals import Sightings, truncated
+from blade.diagnosis.usual import learn
+from blade.metrics.values import Floats
+from blade.rollouts.table import RolloutTable
+
+
+def look_closer(sightings: Sightings, table: RolloutTable, success: Floats, readings: Readings) -> Sightings:
+    """The signals with those that a closer look at some rollouts adds."""
+    odd = find_oddities(table, success, readings)
+    return Sightings({code: any_of(seen, at(odd.get(code, {}))) for code, seen in sightings.seen.items()})
+
+
+def find_oddities(table: RolloutTable, success: Floats, readings: Readings) -> dict[str, dict[int, int]]:
+    """Signal -> row -> item, for failing rollouts that were not cut off by a limit."""
+    limited = set(truncated(table).rows.tolist())
+    usually = learn([reading for reading in readings.all if success[reading.row] == 1.0], readings)
+    failing = [reading for reading in readings.all if success[reading.row] == 0.0 and reading.row not in limited]
+    found = odd_results(failing, readings, usually)
+    found += odd_messages(failing, readings, usually, clock=Clock(table))
+    out: dict[str, dict[int, int]] = {}
+    for code, reading, item in found:
+        out.setdefault(code, {})[reading.row] = item
+    return out
+
+
+def at(places: dict[int, int]) -> Seen:
+    rows = sorted(places)
+    return Seen(np.asarray(rows, dtype=np.int64), np.asarray([places[row] for row in rows], dtype=np.int64))

@@ -1,0 +1,178 @@
+"""What a closer look at rollouts notes: how each ended, what its tools told it, and what its task is about.
+
+Only rollouts of tasks that do not always pass are read in full, and some that pass to compare them with; the table
+knows enough about the rest.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from blade.diagnosis.answers import GIVEN_FIELDS, answer_of, expected_of, first_stated, normalize
+from blade.diagnosis.budget import within_budget
+from blade.diagnosis.lexicon import FILLER
+from blade.diagnosis.shapes import Met, shape_of
+from blade.metrics.values import Floats, Ints
+from blade.rollouts import Item, Rollout, Run
+from blade.rollouts.features import split_thinking
+from blade.rollouts.patterns import SHORT_MESSAGE
+from blade.rollouts.phrases import fingerprint
+from blade.rollouts.table import RolloutTable
+
+MOST_ROLLOUTS = 5000
+FOR_COMPARISON = 300
+"""Rollouts of tasks that always pass that are read too: what is odd must be odd beside them."""
+KEPT = 2000
+"""Characters kept of what was said last."""
+MOST_RESULTS = 200
+TOPIC = 4000
+"""Characters of a prompt in which its task's terms are looked for."""
+TERM = re.compile(r"[^\W_]{4,}|\w*\d\w*")
+COMMON = 0.2
+"""A term in the prompts of more tasks than this is not what a task is about."""
+
+
+class Answered(NamedTuple):
+    """What a row answered, in full and without harmless differences."""
+
+    row: int
+    given: str
+    plain: str
+    expected: str | None
+
+
+class Told(NamedTuple):
+    """What a tool said."""
+
+    kind: Met
+    """The tool and the shape of its answer."""
+    words: int
+    """A number that two answers share when they differ in numbers and ids alone; 0 for a very short or a long one."""
+    at: int
+    """Position of the item."""
+
+
+class Reading(NamedTuple):
+    """What was noted of one rollout."""
+
+    row: int
+    task: int
+    told: list[Told]
+    """What tools said, in order."""
+    last_told: str
+    """The last of it, verbatim."""
+    is_cut: bool
+    """Whether the rollout ends on what a tool said: the model never got its turn."""
+    said: str
+    """The last message, when nothing follows it."""
+    ends_at: int
+    """Position of the last item that is no thought, -1 when there is none."""
+    calls: int
+    """Tool calls."""
+    taken_up: frozenset[str]
+    """Terms of the prompt and of the calls that the last message takes up."""
+    is_parsed: bool
+    """Whether the verifier took an answer out of it."""
+    answer: Answered | None
+
+
+class Readings(NamedTuple):
+    """All rollouts that were read."""
+
+    all: list[Reading]
+    common: frozenset[str]
+    """Terms that so many prompts share that none of them is about a task."""
+
+    def answers(self) -> list[Answered]:
+        """The answers of those that gave one."""
+        return [reading.answer for reading in self.all if reading.answer is not None]
+
+    def mentions_task(self, reading: Reading) -> bool:
+        """Whether the last message takes up anything of its task."""
+        return bool(reading.taken_up - self.common)
+
+
+NOTHING_READ = Readings([], frozenset())
+
+
+def read_closely(run: Run, success: Floats) -> Readings:
+    """Everything noted of the rollouts worth reading."""
+    rows = within_budget(run.table, worth_reading(run.table, success), most=MOST_ROLLOUTS)
+    noted: list[Reading] = []
+    topics: dict[int, frozenset[str]] = {}
+    for row, rollout in run.numbered_rollouts(rows.tolist()):
+        task = int(run.table.task[row])
+        if task not in topics:
+            topics[task] = terms(item.text[:TOPIC] for item in rollout.items if item.prompt)
+        noted.append(note(row, task, rollout, topics[task]))
+    return Readings(noted, common_terms(topics.values()))
+
+
+def worth_reading(table: RolloutTable, success: Floats) -> Ints:
+    """Rows with a verdict of tasks that fail at least once, and some others that pass."""
+    fails = np.zeros(len(table.tasks), dtype=bool)
+    fails[table.task[success == 0.0]] = True
+    known = ~np.isnan(success)
+    chosen = known & fails[table.task]
+    others = np.flatnonzero(known & ~fails[table.task])
+    chosen[others[:: max(1, len(others) // FOR_COMPARISON)]] = chosen.any()
+    return np.flatnonzero(chosen)
+
+
+def terms(texts: Iterable[str]) -> frozenset[str]:
+    """Words and numbers that may be what a text is about."""
+    return frozenset(term.lower() for text in texts for term in TERM.findall(text)) - FILLER
+
+
+def common_terms(topics: Iterable[frozenset[str]]) -> frozenset[str]:
+    found = list(topics)
+    counts = Counter(term for topic in found for term in topic)
+    return frozenset(term for term, count in counts.items() if count > max(1, COMMON * len(found)))
+
+
+def note(row: int, task: int, rollout: Rollout, topic: frozenset[str]) -> Reading:
+    """What is noted of one rollout of a task about some terms."""
+    made = [item for item in rollout.items if not item.prompt]
+    ending = next((item for item in reversed(made) if item.kind != "reasoning"), None)
+    said = split_thinking(ending.text)[1].strip()[:KEPT] if ending and ending.kind == "message" else ""
+    about = topic | terms(item.text[:TOPIC] for item in made if item.kind in ("tool_call", "environment"))
+    return Reading(
+        row=row,
+        task=task,
+        told=told_by(made),
+        last_told=next((item.text[:KEPT] for item in reversed(made) if item.kind == "tool_result"), ""),
+        is_cut=ending is not None and ending.kind == "tool_result",
+        said=said,
+        ends_at=-1 if ending is None else ending.position,
+        calls=sum(item.kind == "tool_call" for item in made),
+        taken_up=terms([said]) & about,
+        is_parsed=first_stated(rollout, GIVEN_FIELDS) is not None,
+        answer=answered(row, rollout),
+    )
+
+
+def told_by(items: Sequence[Item]) -> list[Told]:
+    """What tools said; one whose name is not stored goes by the call before it."""
+    out: list[Told] = []
+    name = ""
+    for item in items:
+        if item.kind == "tool_call":
+            name = item.name or ""
+        elif item.kind == "tool_result":
+            out.append(Told(Met(item.name or name, shape_of(item.text)), words_of(item.text), item.position))
+    return out[-MOST_RESULTS:]
+
+
+def words_of(text: str) -> int:
+    return fingerprint(text) if len(text) <= SHORT_MESSAGE else 0
+
+
+def answered(row: int, rollout: Rollout) -> Answered | None:
+    """What a rollout answered; `None` where it gave no answer."""
+    given = answer_of(rollout)
+    if not given or not given.strip():
+        return None
+    return Answered(row, given, normalize(given), expected_of(rollout))
