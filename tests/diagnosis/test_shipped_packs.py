@@ -96,6 +96,7 @@ FUNCTION_CODE = [
     Case("time_limit", program(status=("timeout", "fail")), program(status=("pass", "timeout"))),
     Case("runtime_error", ran(-4, "Runtime Error", error="IndexError()"), ran(-2, "Wrong Answer")),
     Case("edge_cases", program(status=("pass", "fail")), program(status=("fail", "fail"))),
+    Case("prints_nothing", ran(-2, "mismatched output length", output=""), ran(-2, "Wrong Answer", output="0")),
     Case(
         "other_number_of_lines",
         ran(-2, "Wrong answer: mismatched output length", output="1\n2\n"),
@@ -302,6 +303,11 @@ RTL = [
         "does_not_compile",
         simulated("a.sv:3: syntax error\nI give up."),
         simulated("** TESTS=1 PASS=0 FAIL=1 SKIP=0 **"),
+    ),
+    Case(
+        "no_such_port",
+        simulated("AttributeError: 'top contains no child object named i_data'\n** TESTS=1 PASS=0 FAIL=1 SKIP=0 **"),
+        simulated("AssertionError: i_data is 0\n** TESTS=1 PASS=0 FAIL=1 SKIP=0 **"),
     ),
     Case("some_tests_fail", simulated(LONG * 40 + ONE_OF_EIGHT), simulated("** TESTS=8 PASS=0 FAIL=8 SKIP=0 **")),
     Case("all_tests_fail", simulated("** TESTS=8 PASS=0 FAIL=8 SKIP=0 **"), simulated(ONE_OF_EIGHT)),
