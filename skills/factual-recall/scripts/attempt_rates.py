@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Count right, wrong and withheld answers, and how good the answers are that were given.
 
-Reads JSONL rows with `is_correct` and `is_incorrect` (and `is_not_attempted`, `is_abstain` or `is_partial` where they exist).
-Prints one JSON document, for all rows and for each value of a field given with --by. `right_of_attempted` is what a user meets
-who gets an answer; `f` is the harmonic mean of it and the share of right answers.
+Reads JSONL rows with `is_correct` and `is_incorrect` (and `is_not_attempted`, `is_abstain` or
+`is_partial` where they exist). Prints one JSON document, for all rows and for each value of a field
+given with --by. `right_of_attempted` is what a user meets who gets an answer; `f` is the harmonic
+mean of it and the share of right answers.
 """
 
 import argparse

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Sort wrong answers of programs by how the output differs from the expected one.
 
-Reads JSONL rows of a test runner that keeps `metadata.output` and `metadata.expected` of the first failed test. Prints one
-JSON document: counts by kind, and the rollouts of each kind.
+Reads JSONL rows of a test runner that keeps `metadata.output` and `metadata.expected` of the first
+failed test. Prints one JSON document: counts by kind, and the rollouts of each kind.
 
-  same_words      equal once line breaks and blanks do not count: the comparison is too strict, or the layout is asked for
+  same_words      equal but for line breaks and blanks: a strict comparison, or a layout that was asked for
   same_numbers    equal once 1, 1.0 and 1e0 are the same
   nothing         no output at all: the code was not called, or waits for input
   cut_short       the expected output begins with what was printed
@@ -26,7 +26,8 @@ EPILOG = """example:
 exit codes: 0 done, 2 wrong usage, 3 no such rows in the input"""
 KINDS = ("same_words", "same_numbers", "nothing", "cut_short", "more_than_asked", "different")
 ANY_ANSWER = re.compile(
-    r"print any|output any|any of them|any valid|any proper|(?:several|multiple|many) (?:\w+ )?(?:answers|solutions)", re.I
+    r"print any|output any|any of them|any valid|any proper|(?:several|multiple|many) (?:\w+ )?(?:answers|solutions)",
+    re.I,
 )
 
 
@@ -74,7 +75,12 @@ def compare(row: dict[str, Any], said: dict[str, str], line: str) -> dict[str, A
     entry: dict[str, Any] = {"line": line, "kind": kind_of(said["output"], said["expected"])}
     if "_ng_task_index" in row:
         entry["rollout"] = f"{row['_ng_task_index']}:{row.get('_ng_rollout_index', 0)}"
-    return {**entry, "several_answers_allowed": several, "output": said["output"][:80], "expected": said["expected"][:80]}
+    return {
+        **entry,
+        "several_answers_allowed": several,
+        "output": said["output"][:80],
+        "expected": said["expected"][:80],
+    }
 
 
 def kind_of(output: str, expected: str) -> str:

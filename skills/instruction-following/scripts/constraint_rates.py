@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Count, per kind of instruction, how often it was kept and how often it alone made a rollout fail.
 
-Reads JSONL rows with `instruction_id_list` and `follow_instruction_list`, which stand in the same order. Prints one JSON
-document. `alone_to_blame` counts rollouts in which every other instruction was kept: mending this one would pass them.
+Reads JSONL rows with `instruction_id_list` and `follow_instruction_list`, which stand in the same
+order. Prints one JSON document. `alone_to_blame` counts rollouts in which every other instruction
+was kept: mending this one would pass them.
 """
 
 import argparse
@@ -42,7 +43,7 @@ def fail(message: str) -> int:
 
 
 def read_checks(paths: list[Path]) -> tuple[list[list[tuple[str, bool]]], int, int]:
-    """Per rollout its instructions and whether each was kept; rows whose lists differ in length; lines that are no JSON."""
+    """Per rollout its instructions and whether each was kept; rows with lists of different length; bad lines."""
     checks: list[list[tuple[str, bool]]] = []
     uneven = bad = 0
     for path in paths:
@@ -56,7 +57,7 @@ def read_checks(paths: list[Path]) -> tuple[list[list[tuple[str, bool]]], int, i
             if not isinstance(names, list) or not isinstance(kept, list):
                 continue
             if len(names) == len(kept):
-                checks.append([(str(name), bool(flag)) for name, flag in zip(names, kept)])
+                checks.append([(str(name), bool(flag)) for name, flag in zip(names, kept, strict=True)])
             else:
                 uneven += 1
     return checks, uneven, bad

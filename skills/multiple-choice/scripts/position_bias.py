@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Say whether a model prefers options by their letter, in multiple-choice rollouts.
 
-Reads JSONL rows with `expected_answer` and `extracted_answer` (or `parsed_option`) and prints one JSON document: per letter
-how often it was right, chosen and hit; which wrong letter replaces which right one; and a test of whether wrong answers
-fall evenly on the other letters. The test takes one wrong answer per task, because repeats of a task share a distractor.
+Reads JSONL rows with `expected_answer` and `extracted_answer` (or `parsed_option`) and prints one
+JSON document: per letter how often it was right, chosen and hit; which wrong letter replaces which
+right one; and a test of whether wrong answers fall evenly on the other letters. The test takes one
+wrong answer per task, because repeats of a task share a distractor.
 """
 
 import argparse
@@ -47,7 +48,7 @@ def fail(message: str) -> int:
 
 
 def read_rows(paths: list[Path]) -> tuple[list[dict[str, Any]], int]:
-    """Rows of the family, each as task, expected and chosen letter and number of options; and lines that are no JSON."""
+    """Rows of the family as task, expected and chosen letter and number of options; and lines that are no JSON."""
     rows: list[dict[str, Any]] = []
     bad = 0
     for path in paths:

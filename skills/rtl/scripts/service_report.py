@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Pull the telling lines out of the long logs of RTL simulations.
 
-Reads JSONL rows with `container_services` (per service its exit code and log). Prints one JSON document with an entry per
-rollout: per service the exit code, tests run, passed and failed, and the first lines that say why; and the tasks that no design
-could have passed because a service has no image.
+Reads JSONL rows with `container_services` (per service its exit code and log). Prints one JSON
+document with an entry per rollout: per service the exit code, tests run, passed and failed, and the
+first lines that say why; and the tasks that no design could have passed because a service has no
+image.
 """
 
 import argparse
@@ -21,7 +22,8 @@ exit codes: 0 done, 2 wrong usage, 3 no such rows in the input"""
 TESTS = re.compile(r"TESTS=(\d+) PASS=(\d+) FAIL=(\d+)")
 FAILED_OF = re.compile(r"Failed (\d+) of (\d+) tests")
 TELLING = re.compile(
-    r"^.*(?:: syntax error|%Error|: error:|I give up|AssertionError: .*|returned non-zero exit status|timed out after|No image).*$",
+    r"^.*(?:: syntax error|%Error|: error:|I give up|AssertionError: .*|no (?:child )?object named"
+    r"|returned non-zero exit status|timed out after|No image).*$",
     re.MULTILINE,
 )
 NO_IMAGE = re.compile(r"^No image defined for service|__VERIF_EDA_IMAGE__", re.MULTILINE)

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Show where patches were made: files and functions, passing against failing rollouts of one task.
 
-Reads JSONL rows with `model_patch` (a unified diff). Prints one JSON document with an entry per task: the places only passing
-patches touch, those only failing ones touch, and per rollout the size of its patch and what looks odd about it (no patch, tests
-changed, files that are usually generated, new files at the top of the repository).
+Reads JSONL rows with `model_patch` (a unified diff). Prints one JSON document with an entry per
+task: the places only passing patches touch, those only failing ones touch, and per rollout the size
+of its patch and what looks odd about it (no patch, tests changed, files that are usually generated,
+new files at the top of the repository).
 """
 
 import argparse
@@ -20,7 +21,9 @@ EPILOG = """example:
 exit codes: 0 done, 2 wrong usage, 3 no such rows in the input"""
 FILE = re.compile(r"^diff --git a/(.+?) b/(.+)$")
 HUNK = re.compile(r"^@@ [^@]+ @@ ?(.*)$")
-TEST = re.compile(r"(?:^|/)(?:tests?|testing|__tests__|spec)/|(?:^|/)(?:test_[^/]+|[^/]+_test|[^/]+\.(?:test|spec))\.\w+$")
+TEST = re.compile(
+    r"(?:^|/)(?:tests?|testing|__tests__|spec)/|(?:^|/)(?:test_[^/]+|[^/]+_test|[^/]+\.(?:test|spec))\.\w+$"
+)
 GENERATED = re.compile(r"(?:\.lock|\.min\.js|\.pyc|\.orig|\.rej|\.log|lexer\.c|parser\.c|/dist/.*|/build/.*)$")
 
 
@@ -101,7 +104,12 @@ def oddities(patch: str, files: list[str]) -> list[str]:
     top = [name for name in re.findall(r"^diff --git a/\S+ b/(\S+)\nnew file", patch, re.MULTILINE) if "/" not in name]
     tests = any(TEST.search(name) for name in files)
     generated = any(GENERATED.search(name) for name in files)
-    facts = {"no patch": not patch.strip(), "changes tests": tests, "changes generated files": generated, "new files at the top": bool(top)}  # noqa: E501
+    facts = {
+        "no patch": not patch.strip(),
+        "changes tests": tests,
+        "changes generated files": generated,
+        "new files at the top": bool(top),
+    }
     return [name for name, holds in facts.items() if holds]
 
 

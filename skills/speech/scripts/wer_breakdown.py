@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""Break word error rates into substituted, left out and added words, and look for audio that never arrived.
+"""Break word error rates into substituted, left out and added words, and look for audio that never
+arrived.
 
-Reads JSONL rows with `text` (reference) and `pred_text` (transcript), both normalised by the verifier. Prints one JSON
-document: the rate over all words beside the mean of the rows' rates, the three kinds of error, how many transcripts begin
-with a sentence about the task, and whether prompts of different recordings have the same number of tokens.
+Reads JSONL rows with `text` (reference) and `pred_text` (transcript), both normalised by the
+verifier. Prints one JSON document: the rate over all words beside the mean of the rows' rates, the
+three kinds of error, how many transcripts begin with a sentence about the task, and whether prompts
+of different recordings have the same number of tokens.
 """
 
 import argparse

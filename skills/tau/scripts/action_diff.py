@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Compare the calls an agent made with the calls its task expects, for tau-bench and tau2 rollouts.
 
-Reads tau-bench files (a JSON array with `traj` and `info.task.actions`) or JSONL rows of tau2 (`result.messages` and
-`result.reward_info.action_checks`). Prints one JSON document with a line per rollout: expected calls that were made as they
-should be, those made with other arguments (and which arguments), those never made, and changes nobody asked for.
-Calls that a tool refused count as not made. Rollouts that passed are left out unless --all is given.
+Reads tau-bench files (a JSON array with `traj` and `info.task.actions`) or JSONL rows of tau2
+(`result.messages` and `result.reward_info.action_checks`). Prints one JSON document with a line per
+rollout: expected calls that were made as they should be, those made with other arguments (and which
+arguments), those never made, and changes nobody asked for. Calls that a tool refused count as not
+made. Rollouts that passed are left out unless --all is given.
 """
 
 import argparse
@@ -57,7 +58,9 @@ def fail(message: str) -> int:
 def read_rows(path: Path) -> list[dict[str, Any]]:
     """Rows of the family in a file, be it an array or lines."""
     text = path.read_text(encoding="utf-8", errors="replace")
-    rows = json.loads(text) if text.lstrip().startswith("[") else [json.loads(x) for x in text.splitlines() if x.strip()]
+    rows = (
+        json.loads(text) if text.lstrip().startswith("[") else [json.loads(x) for x in text.splitlines() if x.strip()]
+    )
     return [row for row in rows if isinstance(row, dict) and expected_calls(row) is not None]
 
 

@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""Show which segments of translated documents were lost, made up, left in the source language, or scored low.
+"""Show which segments of translated documents were lost, made up, left in the source language, or
+scored low.
 
-Reads JSONL rows with `spans` (segment pairs with `src`, `tgt`, `comet_qe`, `deleted`, `hallucinated`). Prints one JSON document:
-totals per target language, and the weakest segments. A segment is `copied` when source and target are the same words and hold
-at least four letters: names and numbers stay, sentences should not.
+Reads JSONL rows with `spans` (segment pairs with `src`, `tgt`, `comet_qe`, `deleted`,
+`hallucinated`). Prints one JSON document: totals per target language, and the weakest segments. A
+segment is `copied` when source and target are the same words and hold at least four letters: names
+and numbers stay, sentences should not.
 """
 
 import argparse
@@ -54,7 +56,9 @@ def read_segments(paths: list[Path]) -> tuple[list[dict[str, Any]], int]:
                 bad += bool(line.strip())
                 continue
             if isinstance(row, dict) and isinstance(row.get("spans"), list):
-                segments += [segment(row, span, f"{path.name}:{number}") for span in row["spans"] if isinstance(span, dict)]
+                segments += [
+                    segment(row, span, f"{path.name}:{number}") for span in row["spans"] if isinstance(span, dict)
+                ]
     return segments, bad
 
 
