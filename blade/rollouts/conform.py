@@ -9,7 +9,8 @@ from typing import Any, NoReturn
 
 import msgspec
 
-from blade.rollouts.fields import Layout, Leaf, Tree
+from blade.rollouts.fields import Leaf, Tree
+from blade.rollouts.layout import Layout
 
 ITEM_TEXTS = ("type", "role", "name", "call_id", "tool_call_id")
 SHOWN = 40

@@ -17,8 +17,9 @@ from blade.rollouts.cells import failure_suffixes, items_hash, plain_values, raw
 from blade.rollouts.columns import ColumnBuilder, Kind
 from blade.rollouts.conform import BadRow, decode_any, decode_row
 from blade.rollouts.features import FACTS, features_of
-from blade.rollouts.fields import Layout, Leaf, Tree, graft, is_kept, learn
+from blade.rollouts.fields import Leaf, Tree, graft, is_kept, learn
 from blade.rollouts.formats import Format
+from blade.rollouts.layout import Layout
 from blade.rollouts.lines import CHUNK, Chunk, Lines, Record, line_records, split_lines
 from blade.rollouts.scan import FIRST_TOOL, INPUT_HASH, BadRecord, Scan
 from blade.rollouts.steps import UNDECODABLE, split_prompt

@@ -6,7 +6,7 @@ is the same step for the other. Texts stay undecoded: decoding them all would co
 
 import msgspec
 
-from blade.rollouts.fields import RawItem
+from blade.rollouts.layout import RawItem
 from blade.rollouts.values import ItemKind
 
 MESSAGE, REASONING, CALL, RESULT, ENVIRONMENT = range(5)

@@ -11,7 +11,7 @@ from scans import BUILDERS, agent_row, flat_row, items_of, jsonl, mutated, plain
 
 from blade.errors import BladeError
 from blade.rollouts import lines, ranges, scan, scanner
-from blade.rollouts.fields import Layout
+from blade.rollouts.layout import Layout
 from blade.rollouts.reader import Reading, open_file
 
 kinds = st.sampled_from(sorted(BUILDERS))
