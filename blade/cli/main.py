@@ -13,6 +13,7 @@ import typer
 
 from blade._version import __version__
 from blade.cli import (
+    analyze,
     compare,
     demo,
     diagnose,
@@ -89,6 +90,7 @@ app.command(epilog=label.EPILOG)(label.label)
 app.command(epilog=report.EPILOG)(report.report)
 app.command(epilog=demo.EPILOG)(demo.demo)
 app.command(epilog=compare.EPILOG)(compare.compare)
+app.command(epilog=analyze.EPILOG)(analyze.analyze)
 app.command(epilog=redact.EPILOG)(redact.redact)
 offer(app, "list", list_group.group)
 app.command(epilog=search.EPILOG)(search.search)

@@ -5,10 +5,9 @@ from typing import NamedTuple
 import msgspec
 
 from blade.cli.excerpts import ShownItem, shown_item
-from blade.cli.trajectory import judged_rollouts
 from blade.diagnosis.divergence import Change, Divergence, Fork, diverge, word_changes
 from blade.errors import UsageError
-from blade.report.workspace import Workspace
+from blade.report.workspace import Workspace, judged_rollouts
 from blade.rollouts import Item, Rollout, citation
 
 

@@ -3,8 +3,6 @@
 Headings start at the margin and everything a rollout says is indented, so no text can pass for a heading.
 """
 
-import math
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,12 +12,11 @@ from rich.text import Text
 
 from blade.cli.excerpts import ShownItem, bounded_fields, choose_items, excerpt, field_text, shown_item
 from blade.cli.terminal import foreign, indented
-from blade.diagnosis.judging import decide_success
 from blade.report.labelling import locate
 from blade.report.numbers import plural, seconds, tokens
 from blade.report.text import one_line, plain
-from blade.report.workspace import Workspace
-from blade.rollouts import Item, Rollout, Run, Source, Usage, citation
+from blade.report.workspace import Workspace, judged_rollouts
+from blade.rollouts import Item, Rollout, Source, Usage, citation
 from blade.rollouts.features import split_thinking
 
 MOST_FIELDS = 30
@@ -101,14 +98,6 @@ def select_rollout(workspace: Workspace, key: str, *, items: str | None, max_cha
     (rollout,) = judged_rollouts(workspace, run, [row])
     chosen = choose_items(rollout.items, items, near=near, full=max_chars is None)
     return Chosen(rollout=rollout, items=chosen, max_chars=max_chars, near=near)
-
-
-def judged_rollouts(workspace: Workspace, run: Run, rows: Sequence[int]) -> list[Rollout]:
-    """Rollouts in the order asked for, with the verdict of the rule the run was diagnosed with; nan is none."""
-    rule = workspace.request.analyze.success if workspace.request else None
-    success = decide_success(run.table, rule)[1]
-    found = [(run.rollout_at(row), success[row]) for row in rows]
-    return [r if math.isnan(verdict) else msgspec.structs.replace(r, success=bool(verdict)) for r, verdict in found]
 
 
 def print_rollout(console: Console, chosen: Chosen) -> None:

@@ -72,19 +72,23 @@ def check_cause(cause: str) -> str:
 
 def read_labels(path: Path) -> dict[str, Label]:
     """The label in force for every task."""
-    labels: dict[str, Label] = {}
+    return {label.task: label for label in every_label(path)}
+
+
+def every_label(path: Path) -> list[Label]:
+    """All lines of a labels file in order, those that a later one overrides too."""
     try:
         lines = path.read_bytes().splitlines()
     except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}.") from error
+        raise InputError(f"{path}: cannot be read: {error.strerror or error}.") from error
+    labels: list[Label] = []
     for number, line in enumerate(lines, start=1):
         if not line.strip():
             continue
         try:
-            label = DECODER.decode(line)
+            labels.append(DECODER.decode(line))
         except (msgspec.MsgspecError, UnicodeDecodeError) as error:
             raise InputError(f"{path}:{number}: is not a label: {error}.") from error
-        labels[label.task] = label
     return labels
 
 

@@ -4,6 +4,8 @@ Those four hold no machine paths and can be shared. Where the rollouts are, and 
 `.blade/request.json` beside them.
 """
 
+import math
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TypeVar
 
@@ -11,6 +13,7 @@ import msgspec
 
 from blade.diagnosis.analysis import DECODER, SCHEMA_VERSION, Analysis
 from blade.diagnosis.analyze import AnalyzeOptions
+from blade.diagnosis.judging import decide_success
 from blade.diagnosis.labels import Label, read_labels
 from blade.diagnosis.relabelling import draft_labels, relabel
 from blade.errors import InputError, UsageError
@@ -21,7 +24,7 @@ from blade.report.reading import render_reading_list
 from blade.report.redaction import Redacted, redact
 from blade.report.report import build_report, render_report
 from blade.report.text import plain
-from blade.rollouts import ReadOptions, Run, read_runs
+from blade.rollouts import ReadOptions, Rollout, Run, read_runs
 from blade.rollouts.sources import WORKSPACE, find_inputs
 
 ANALYSIS = "analysis.json"
@@ -75,6 +78,14 @@ class Workspace(msgspec.Struct, frozen=True, kw_only=True):
                 return run
         names = ", ".join(run.name for run in runs)
         raise InputError(f"{self.folder}: its rollouts no longer hold a run {self.request.run!r}; they hold {names}.")
+
+
+def judged_rollouts(workspace: Workspace, run: Run, rows: Sequence[int]) -> list[Rollout]:
+    """Rollouts in the order asked for, with the verdict of the rule the run was diagnosed with; nan is none."""
+    rule = workspace.request.analyze.success if workspace.request else None
+    success = decide_success(run.table, rule)[1]
+    found = [(run.rollout_at(row), success[row]) for row in rows]
+    return [r if math.isnan(verdict) else msgspec.structs.replace(r, success=bool(verdict)) for r, verdict in found]
 
 
 def write_workspace(folder: Path, run: Run, analysis: Analysis, request: Request) -> Workspace:

@@ -1,0 +1,86 @@
+"""The analyst at work: read what the reading list names, say why, and put it where reports find it.
+
+An opinion becomes a label in force only where no person has judged the task. Every opinion is written down before the
+next is counted, so an interrupted analysis loses nothing: with its replies cached, it goes on where it was.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+
+import msgspec
+
+from blade.analyst.asking import Opinion, Reader, form_opinion
+from blade.analyst.prompt import Question
+from blade.analyst.record import keep_opinion
+from blade.analyst.selection import questions, tasks_to_read
+from blade.errors import UsageError
+from blade.llm.model import Model, Sampling
+from blade.report.workspace import Workspace, append_label
+
+Told = Callable[[Opinion, int, int], None]
+"""Called with each opinion, how many there are so far, and of how many."""
+
+
+class AnalystOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """How the reading is done."""
+
+    tasks: int | None = None
+    """Tasks read at most; all when not given."""
+    votes: int = 1
+    """Independent readings of each task."""
+    attempts: int = 3
+    """Answers taken from a reading before it counts as undecided."""
+    chars: int = 24_000
+    """Characters of trajectories shown per task, about."""
+    concurrency: int = 4
+    """Tasks asked about at once."""
+    again: bool = False
+    """Whether tasks that a reader has judged are read too."""
+    sampling: Sampling = Sampling(temperature=0.0, max_output_tokens=1200, seed=0)
+    """How answers are drawn."""
+
+
+def plan(workspace: Workspace, options: AnalystOptions) -> list[Question]:
+    """Every question that would be asked, in order."""
+    tasks = tasks_to_read(workspace.analysis, most=options.tasks, again=options.again)
+    return list(questions(workspace, workspace.run(), tasks, chars=options.chars))
+
+
+async def analyze(workspace: Workspace, model: Model, options: AnalystOptions, *, told: Told) -> list[Opinion]:
+    """Asks about every task on the list; opinions in the order of the list."""
+    if options.votes < 1 or options.attempts < 1:
+        raise UsageError("votes and attempts must be at least 1.")
+    asked = plan(workspace, options)
+    reader = Reader(model, options.sampling, options.votes, options.attempts, workspace.analysis, workspace.run())
+    opinions: dict[str, Opinion] = {}
+    async for opinion in as_formed(asked, reader, options.concurrency):
+        put_down(workspace, opinion)
+        opinions[opinion.task] = opinion
+        told(opinion, len(opinions), len(asked))
+    return [opinions[question.task] for question in asked if question.task in opinions]
+
+
+async def as_formed(asked: Sequence[Question], reader: Reader, concurrency: int) -> AsyncIterator[Opinion]:
+    """Opinions as they come, a bounded number under way at once."""
+    gate = asyncio.Semaphore(concurrency)
+
+    async def one(question: Question) -> Opinion:
+        async with gate:
+            return await form_opinion(question, reader)
+
+    waiting = [asyncio.ensure_future(one(question)) for question in asked]
+    try:
+        for done in asyncio.as_completed(waiting):
+            yield await done
+    finally:
+        for task in waiting:
+            task.cancel()
+
+
+def put_down(workspace: Workspace, opinion: Opinion) -> None:
+    """Records an opinion, and makes it the task's label unless a person has labelled the task."""
+    keep_opinion(workspace.folder, opinion)
+    in_force = workspace.labels.get(opinion.task)
+    by_person = in_force is not None and in_force.author.startswith("human:")
+    if opinion.label is not None and not by_person:
+        append_label(workspace, opinion.label)

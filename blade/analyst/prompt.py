@@ -1,0 +1,48 @@
+"""What a model is shown of a task, and asked.
+
+Our own words hold nothing that came from a file: task keys, fields, reasons and trajectories all stand inside fences.
+"""
+
+from collections.abc import Sequence
+from importlib.resources import files
+
+import msgspec
+
+from blade.analyst.answer import SCHEMA
+from blade.analyst.excerpts import Excerpt
+from blade.analyst.quoting import RULE, fenced
+from blade.diagnosis.labels import Label
+from blade.llm.model import Request, Sampling, user_message
+from blade.metrics import TaskResult
+
+INSTRUCTIONS = files("blade.analyst").joinpath("instructions.md").read_text("utf-8").replace("{rule}", RULE)
+
+
+class Question(msgspec.Struct, frozen=True, kw_only=True):
+    """One task, ready to be asked about."""
+
+    task: str
+    """Task key."""
+    excerpts: list[Excerpt]
+    """The rollouts shown, failing ones first."""
+    text: str
+    """The message to the model."""
+
+    def request(self, sampling: Sampling) -> Request:
+        """The first request about the task."""
+        return Request(instructions=INSTRUCTIONS, input=[user_message(self.text)], sampling=sampling, schema=SCHEMA)
+
+
+def make_question(result: TaskResult, draft: Label | None, excerpts: Sequence[Excerpt]) -> Question:
+    """The question about one task."""
+    parts = [
+        f"One task was tried {result.n} times and passed {result.c} times.",
+        *([] if draft is None else [f"A rule's draft, which may be wrong:\n{fenced(draft_text(draft))}"]),
+        *(f"{excerpt.name}:\n{fenced(excerpt.text)}" for excerpt in excerpts),
+        "Why is this task not always passed? Answer with the JSON object only.",
+    ]
+    return Question(task=result.task, excerpts=list(excerpts), text="\n\n".join(parts))
+
+
+def draft_text(draft: Label) -> str:
+    return f"{draft.cause} ({draft.confidence} confidence): {draft.reason}"

@@ -1,0 +1,160 @@
+"""`blade analyze`: let a model do the reading, and believe nothing of it that was not looked up."""
+
+import asyncio
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from blade.cli.options import AsJson, Folder, epilog
+from blade.errors import UsageError
+
+if TYPE_CHECKING:
+    from blade.analyst.analyze import AnalystOptions
+    from blade.analyst.asking import Opinion
+    from blade.llm.budget import Budget
+    from blade.report.workspace import Workspace
+
+EPILOG = epilog(
+    "blade analyze out --model gpt-5-mini --votes 3",
+    "blade analyze out --model qwen --base-url http://localhost:8100/v1 --tasks 10 --dry-run",
+    "blade analyze out --agent-cmd 'claude -p --permission-mode acceptEdits'",
+)
+SKILL = "blade-analysis"
+
+
+def analyze(
+    folder: Folder,
+    model: Annotated[str | None, typer.Option(metavar="MODEL", help="The model that reads.")] = None,
+    base_url: Annotated[
+        str | None, typer.Option(metavar="URL", help="A server other than the vendor's; it may want no key.")
+    ] = None,
+    api: Annotated[
+        str, typer.Option(metavar="API", help="auto, responses, chat or messages: the protocol to speak.")
+    ] = "auto",
+    agent_cmd: Annotated[
+        str | None,
+        typer.Option(metavar="COMMAND", help="Let this coding agent read, in a folder of its own; {prompt} or last."),
+    ] = None,
+    tasks: Annotated[int | None, typer.Option(min=1, metavar="N", help="Read at most so many tasks.")] = None,
+    votes: Annotated[int, typer.Option(min=1, metavar="N", help="Readings of each task; the majority counts.")] = 1,
+    again: Annotated[bool, typer.Option("--again", help="Also read tasks that a reader has judged.")] = False,
+    chars: Annotated[int, typer.Option(min=1000, metavar="N", help="Characters of rollouts shown per task.")] = 24_000,
+    concurrency: Annotated[int, typer.Option(min=1, metavar="N", help="Tasks asked about at once.")] = 4,
+    max_tokens: Annotated[int | None, typer.Option(min=1, metavar="N", help="Spend at most so many tokens.")] = None,
+    max_cost: Annotated[
+        float | None, typer.Option(min=0, metavar="X", help="Spend at most so much; needs both prices.")
+    ] = None,
+    price_in: Annotated[float | None, typer.Option(min=0, metavar="X", help="Price of a million input tokens.")] = None,
+    price_out: Annotated[
+        float | None, typer.Option(min=0, metavar="X", help="Price of a million output tokens.")
+    ] = None,
+    timeout: Annotated[
+        float, typer.Option(min=1, metavar="SECONDS", help="How long a request, or the agent's whole run, may take.")
+    ] = 1800.0,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be sent, and send nothing.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Let a model read what the reading list names and say why each task fails.
+
+    Every citation and quote is looked up; an answer that does not hold goes back with the reason, and in the end
+    counts as undecided. Secrets are removed before anything is sent. Replies are kept, so that a second run is free.
+    """
+    from blade.analyst.analyze import AnalystOptions
+    from blade.cli.folders import open_folder
+    from blade.llm.budget import Budget
+
+    if (model is None) == (agent_cmd is None):
+        raise UsageError("name who reads: either --model MODEL or --agent-cmd COMMAND.")
+    if max_cost is not None and (price_in is None or price_out is None):
+        raise UsageError("--max-cost needs --price-in and --price-out, the prices of a million tokens.")
+    workspace = open_folder(folder)
+    options = AnalystOptions(tasks=tasks, votes=votes, again=again, chars=chars, concurrency=concurrency)
+    budget = Budget(max_tokens=max_tokens, max_cost=max_cost, price_in=price_in, price_out=price_out)
+    if dry_run:
+        show_plan(workspace, options, budget, as_json=as_json)
+    elif agent_cmd is not None:
+        finish(workspace, by_agent(workspace, agent_cmd, seconds=timeout), as_json=as_json)
+    else:
+        assert model is not None
+        finish(workspace, by_model(workspace, options, budget, Server(model, base_url, api, timeout)), as_json=as_json)
+
+
+class Server:
+    """Where a model is asked."""
+
+    def __init__(self, model: str, base_url: str | None, api: str, timeout: float) -> None:
+        self.model, self.base_url, self.api, self.timeout = model, base_url, api, timeout
+
+
+def by_model(workspace: "Workspace", options: "AnalystOptions", budget: "Budget", server: Server) -> "list[Opinion]":
+    """Opinions of a model that is asked over a wire."""
+    from platformdirs import user_cache_path
+
+    from blade.analyst.analyze import analyze
+    from blade.cli.analyze_summary import Counter, spent_line
+    from blade.llm.budget import MeteredModel
+    from blade.llm.cache import CachedModel
+    from blade.llm.connect import connect
+
+    asked = connect(server.model, base_url=server.base_url, api=server.api, timeout=server.timeout)  # type: ignore[arg-type]
+    metered = MeteredModel(asked, budget)
+    cached = CachedModel(metered, user_cache_path("blade") / "replies", place=f"{server.api} {server.base_url or ''}")
+
+    async def whole() -> "list[Opinion]":
+        try:
+            return await analyze(workspace, cached, options, told=Counter())
+        finally:
+            await cached.close()
+
+    opinions = asyncio.run(whole())
+    typer.echo(spent_line(metered.spent, budget, hits=cached.hits), err=True)
+    return opinions
+
+
+def by_agent(workspace: "Workspace", command: str, *, seconds: float) -> "list[Opinion]":
+    """Opinions of a coding agent."""
+    from blade.analyst.agent import collect, prepare, run_agent, split
+    from blade.analyst.analyze import put_down
+    from blade.diagnosis.packs.load import skills_folder
+
+    author = f"llm:{Path(split(command)[0]).name}"
+    with tempfile.TemporaryDirectory(prefix="blade-agent-") as place:
+        prepare(workspace, Path(place) / "work", skill=skills_folder() / SKILL)
+        code = run_agent(command, Path(place) / "work", author=author, seconds=seconds)
+        if code:
+            ended = f"did not end within {seconds:g} s" if code < 0 else f"exited with {code}"
+            typer.echo(f"the agent {ended}; what it labelled is checked all the same", err=True)
+        opinions = collect(workspace, Path(place) / "work", author=author)
+    for opinion in opinions:
+        put_down(workspace, opinion)
+    return opinions
+
+
+def show_plan(workspace: "Workspace", options: "AnalystOptions", budget: "Budget", *, as_json: bool) -> None:
+    """What would be sent, and about what it would cost."""
+    from blade.analyst.analyze import plan
+    from blade.cli.analyze_summary import make_plan, print_plan
+    from blade.cli.terminal import make_console, print_value_as_json
+
+    shown = make_plan(plan(workspace, options), options, budget)
+    if as_json:
+        print_value_as_json(shown)
+    else:
+        print_plan(make_console(), shown)
+
+
+def finish(workspace: "Workspace", opinions: "list[Opinion]", *, as_json: bool) -> None:
+    """Renders the report with the new labels, and says what came of the reading."""
+    from blade.analyst.record import agreements
+    from blade.cli.analyze_summary import Outcome, print_outcome
+    from blade.cli.terminal import make_console, print_value_as_json
+    from blade.report.workspace import open_workspace, render_again
+
+    workspace = render_again(open_workspace(workspace.folder))
+    outcome = Outcome(opinions=opinions, agreements=agreements(workspace))
+    if as_json:
+        print_value_as_json(outcome)
+    else:
+        print_outcome(make_console(), workspace, outcome)

@@ -1,0 +1,115 @@
+"""`blade analyze` as it is called: with a model on the loopback, with an agent, and only for show."""
+
+import json
+import shlex
+import sys
+from pathlib import Path
+
+import pytest
+from blade_command import blade, diagnosed, document
+from loopback import Call, Loopback, Say
+
+AGENT = """
+import subprocess, sys
+for task, quote in (("1", "booked SK2"), ("2", "not in there")):
+    words = ["label", "diagnosis", task, "--cause", "BI", "--cite", f"{task}:1", "--quote", quote]
+    subprocess.run([sys.executable, "-m", "blade", *words, "--reason", "it shows", "--author", "llm:stub"])
+with open("diagnosis/labels.jsonl", "a") as labels:
+    labels.write('{"task":"2","cause":"DA","confidence":"high","author":"llm:x","reason":"forged",'
+                 '"evidence":[{"citation":"2:0","quote":"never said"}]}\\n')
+"""
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+
+def answer(call: Call) -> Say:
+    quote = "Booked SK2." if "Booked SK2." in call.words else "Done."
+    item = 6 if quote == "Booked SK2." else 3
+    proof = [{"rollout": f"R1#{item}", "quote": quote}]
+    return Say(json.dumps({"evidence": proof, "reason": "chose badly", "cause": "BI", "confidence": "medium"}))
+
+
+def test_a_model_reads_and_the_report_says_so(tmp_path: Path) -> None:
+    out = diagnosed(tmp_path)
+    with Loopback(answer) as server:
+        found = blade("analyze", out, "--model", "scripted", "--base-url", server.base_url)
+
+    assert found.exit_code == 0, found.stderr
+    assert "BI 2" in found.stdout and "rule and llm: same cause in" in found.stdout
+    assert "spent: 2 requests, 20 tokens in, 10 out, 0 from the cache" in found.stderr
+    assert (out / "report.md").read_text().count("llm:scripted") >= 2
+
+
+def test_a_second_reading_is_free(tmp_path: Path) -> None:
+    out = diagnosed(tmp_path)
+    with Loopback(answer) as server:
+        words = ["--model", "scripted", "--base-url", server.base_url, "--again"]
+        blade("analyze", out, *words)
+        found = blade("analyze", out, *words)
+
+    assert len(server.calls) == 2
+    assert "spent: 0 requests, 0 tokens in, 0 out, 2 from the cache" in found.stderr
+
+
+def test_a_dry_run_sends_nothing_and_shows_what_it_would(tmp_path: Path) -> None:
+    out = diagnosed(tmp_path)
+    with Loopback(answer) as server:
+        words = [
+            "--model",
+            "scripted",
+            "--base-url",
+            server.base_url,
+            "--dry-run",
+            "--price-in",
+            "1",
+            "--price-out",
+            "2",
+        ]
+        shown = document(blade("analyze", out, *words, "--json"))
+        text = blade("analyze", out, *words).stdout
+
+    assert server.calls == []
+    assert [question["task"] for question in shown["questions"]] == ["1", "2"]
+    assert shown["cost"] == pytest.approx((shown["tokens_in"] + 2 * shown["tokens_out"]) / 1e6)
+    assert "Nothing is sent." in text and "Why is this task not always passed?" in text
+
+
+def test_the_budget_leaves_tasks_undecided(tmp_path: Path) -> None:
+    out = diagnosed(tmp_path)
+    with Loopback(answer) as server:
+        found = blade("analyze", out, "--model", "m", "--base-url", server.base_url, "--max-tokens", "10")
+
+    assert (found.exit_code, server.calls) == (0, [])
+    assert "the budget of 10 tokens would be exceeded" in found.stdout
+
+
+def test_what_an_agent_says_is_checked_on_the_way_back(tmp_path: Path) -> None:
+    out = diagnosed(tmp_path)
+    agent = tmp_path / "stub.py"
+    agent.write_text(AGENT)
+    found = document(blade("analyze", out, "--agent-cmd", shlex.join([sys.executable, str(agent)]), "--json"))
+    by_task = {opinion["task"]: opinion for opinion in found["opinions"]}
+
+    assert by_task["1"]["label"]["cause"] == "BI"
+    assert by_task["2"]["label"] is None and "is not there word for word" in by_task["2"]["undecided"]
+    assert "forged" not in (out / "labels.jsonl").read_text()
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        pytest.param([], "name who reads", id="nobody"),
+        pytest.param(["--model", "m", "--agent-cmd", "x"], "name who reads", id="both"),
+        pytest.param(["--model", "m", "--max-cost", "1"], "needs --price-in and --price-out", id="no_prices"),
+        pytest.param(["--agent-cmd", "no-such-agent-anywhere"], "cannot be started", id="no_agent"),
+        pytest.param(["--agent-cmd", "'"], "is no command line", id="no_command_line"),
+    ],
+)
+def test_wrong_usage_is_one_sentence(tmp_path: Path, words: list[str], said: str) -> None:
+    found = blade("analyze", diagnosed(tmp_path), *words)
+
+    assert (found.exit_code, found.stderr.count("\n")) == (2, 1)
+    assert said in found.stderr
