@@ -221,7 +221,16 @@ def wait_until_ready(url: str) -> None:
 def run_with(name: str, command: list[str], *, parallel: int, context: int) -> int:
     """The exit code of a command in which `{url}` stands for the server's address."""
     with serving(name, parallel=parallel, context=context) as url:
-        return subprocess.run([word.replace("{url}", url) for word in command]).returncode
+        try:
+            return subprocess.run([word.replace("{url}", url) for word in command]).returncode
+        except OSError as error:
+            stop(f"{command[0]}: cannot be started: {error.strerror or error}.")
+
+
+def split_at_dashes(words: list[str]) -> tuple[list[str], list[str]]:
+    """What stands before the first `--`, and what stands behind it."""
+    at = words.index("--") if "--" in words else len(words)
+    return words[:at], words[at + 1 :]
 
 
 def parser() -> argparse.ArgumentParser:
@@ -238,12 +247,14 @@ def parser() -> argparse.ArgumentParser:
         if name == "serve":
             one.add_argument("--port", type=int, default=8100, help="port on loopback (8100; 0 for any)")
         else:
-            one.add_argument("words", nargs=argparse.REMAINDER, help="-- and the command; {url} is the address")
+            one.epilog = "The command comes after --; {url} in it is the server's address."
     return shown
 
 
 def main() -> int:
-    asked = parser().parse_args()
+    # What follows -- is somebody else's command line, which argparse would take apart.
+    ours, words = split_at_dashes(sys.argv[1:])
+    asked = parser().parse_args(ours)
     if asked.command == "list":
         for name, weights in MODELS.items():
             print(f"{name:20} {weights.size / 1e6:6.0f} MB  {weights.licence}")
@@ -253,7 +264,6 @@ def main() -> int:
     elif asked.command == "serve":
         serve(asked.model, port=asked.port, parallel=asked.parallel, context=asked.context)
     else:
-        words = asked.words[1:] if asked.words[:1] == ["--"] else asked.words
         if not words:
             parser().error("give a command after --")
         return run_with(asked.model, words, parallel=asked.parallel, context=asked.context)

@@ -78,3 +78,9 @@ def test_a_command_is_needed_beside_a_server() -> None:
     done = subprocess.run([sys.executable, SCRIPT, "with", "smollm2-135m"], capture_output=True, text=True)
 
     assert (done.returncode, "give a command after --" in done.stderr) == (2, True)
+
+
+def test_options_stand_before_the_dashes_and_the_command_behind_them() -> None:
+    words = ["with", "m", "--parallel", "2", "--", "run", "--parallel", "9", "--"]
+
+    assert local_models.split_at_dashes(words) == (["with", "m", "--parallel", "2"], ["run", "--parallel", "9", "--"])
