@@ -19,6 +19,13 @@ EPILOG = epilog(
 )
 
 
+class Tools(StrEnum):
+    """How tools are called."""
+
+    native = "native"
+    text = "text"
+
+
 class Api(StrEnum):
     """How the model is asked."""
 
@@ -38,6 +45,9 @@ def run(
     api: Annotated[
         Api, typer.Option(help="API to speak; auto: messages to claude…, chat to a --base-url, else responses.")
     ] = Api.auto,
+    tools: Annotated[
+        Tools, typer.Option(help="How tools are called: by the API, or by lines of text, for models never taught to.")
+    ] = Tools.native,
     agent_url: Annotated[
         str | None,
         typer.Option(metavar="URL", help="NeMo Gym agent that plays and judges instead, e.g. http://localhost:8000."),
@@ -80,7 +90,13 @@ def run(
     from blade.llm import Sampling
 
     target = Target(
-        model=model, base_url=base_url, api=api.value, agent_url=agent_url, timeout=timeout, attempts=attempts
+        model=model,
+        base_url=base_url,
+        api=api.value,
+        tools=tools.value,
+        agent_url=agent_url,
+        timeout=timeout,
+        attempts=attempts,
     )
     wishes = Wishes(
         sampling=Sampling(temperature=temperature, top_p=top_p, max_output_tokens=max_output_tokens, seed=seed),

@@ -13,6 +13,7 @@ from blade.evals.skills import TURNS, Library, read_library
 from blade.llm import Model, Sampling, connect
 from blade.llm.connect import TIMEOUT, Api, choose_api
 from blade.llm.retrying import Backoff
+from blade.llm.text_tools import TextToolModel, ToolStyle
 
 
 class Target(msgspec.Struct, frozen=True, kw_only=True):
@@ -26,6 +27,8 @@ class Target(msgspec.Struct, frozen=True, kw_only=True):
     """How it is asked."""
     agent_url: str | None = None
     """A NeMo Gym agent that plays instead of our own loop."""
+    tools: ToolStyle = "native"
+    """How it calls tools: by its API, or by lines of text."""
     timeout: float = TIMEOUT
     """Seconds one request may take."""
     attempts: int = 6
@@ -47,7 +50,7 @@ class Target(msgspec.Struct, frozen=True, kw_only=True):
 
     def connect(self) -> Model:
         """The model."""
-        return connect(
+        model = connect(
             self.model,
             base_url=self.base_url,
             api=self.api,
@@ -55,6 +58,7 @@ class Target(msgspec.Struct, frozen=True, kw_only=True):
             attempts=self.attempts,
             backoff=self.backoff,
         )
+        return TextToolModel(model) if self.tools == "text" else model
 
 
 class Wishes(msgspec.Struct, frozen=True, kw_only=True):
@@ -100,6 +104,7 @@ def make_job(benchmark: Benchmark, target: Target, wishes: Wishes) -> Job:
     turns = (wishes.max_turns or plan.max_turns) + (TURNS if library else 0)
     plan = msgspec.structs.replace(plan, max_turns=turns, max_rollout_tokens=wishes.max_rollout_tokens)
     settings = settings_of(plan, model=target.model, api=target.spoken, skills=library.hash if library else None)
+    settings = msgspec.structs.replace(settings, tools=target.tools)
     if target.agent_url:
         return Job(plan=plan, player=agent_player(target), settings=settings, environment=None, library=library)
     environment = load_environment(own_environment(plan))

@@ -47,6 +47,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """Tokens the replies of a rollout may take together."""
     skills: str | None = None
     """Hash of the skills the model was given."""
+    tools: str = "native"
+    """How tools were called: by the API, or by lines of text."""
 
 
 class Extent(msgspec.Struct, frozen=True, kw_only=True):
