@@ -11,7 +11,7 @@ from rollout_rows import Row, call, message, read_rows, result, rollout, thought
 
 from blade.diagnosis import Evidence, diagnose
 from blade.diagnosis.analysis import Count
-from blade.diagnosis.packs import apply_pack, choose_pack, load_pack
+from blade.diagnosis.packs import apply_pack, choose_pack, load_pack, shipped_names
 from blade.diagnosis.packs.conditions import parse_condition
 from blade.diagnosis.packs.values import Path as FieldPath
 from blade.diagnosis.packs.values import all_hold
@@ -326,7 +326,12 @@ def answer(task: int, expected: str = "A", **fields: Any) -> Row:
             "multiple-choice: field extracted_answer, field expected_answer, expected_answer like ^[A-Z]$",
             id="by_fields_and_their_values",
         ),
-        pytest.param([answer(0), answer(1, "42")], None, "none of the 14 packs recognises these rows", id="no_letter"),
+        pytest.param(
+            [answer(0), answer(1, "42")],
+            None,
+            f"none of the {len(shipped_names())} packs recognises these rows",
+            id="no_letter",
+        ),
         pytest.param(
             [answer(0, library_reward=0.0, judge_evaluations=None)],
             "math-with-judge",

@@ -5,9 +5,11 @@ miss: a row that failed too and must not show it.
 """
 
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
+from benchmark_cases import BENCHMARK_CASES
+from pack_cases import Case
 from pack_runs import apply_rows, belongs_to
 from rollout_rows import Row, call, message, read_rows, result, rollout, thought, without
 
@@ -16,14 +18,6 @@ from blade.diagnosis.packs.load import skills_folder
 
 CUT_OFF = {"incomplete_details": {"reason": "max_output_tokens"}}
 LONG = "word " * 80
-
-
-class Case(NamedTuple):
-    """A row that belongs to a pattern, and one that does not show it."""
-
-    code: str
-    hit: Row
-    near: Row
 
 
 def failed(*output: Row, cut_off: bool = False, **fields: Any) -> Row:
@@ -382,7 +376,7 @@ TRANSLATION = [
     Case("low_quality", translated(comet_qe=0.5), translated(comet_qe=0.7)),
 ]
 
-CASES: dict[str, list[Case]] = {
+FAMILY_CASES: dict[str, list[Case]] = {
     "conversational-tool-use": CONVERSATIONAL,
     "factual-recall": FACTUAL_RECALL,
     "function-code": FUNCTION_CODE,
@@ -398,6 +392,7 @@ CASES: dict[str, list[Case]] = {
     "tool-assistant": TOOL_ASSISTANT,
     "translation": TRANSLATION,
 }
+CASES = dict(sorted({**FAMILY_CASES, **BENCHMARK_CASES}.items()))
 
 
 def numbered(rows: list[Row]) -> list[Row]:

@@ -273,6 +273,46 @@ def test_the_telling_lines_of_simulations_are_pulled_out(tmp_path: Path) -> None
     assert (synth["tests"], synth["no_image"]) == (None, True)
 
 
+def lured(task: int, chosen: str | None, repeat: int = 0) -> Row:
+    """An answer to a question of five options: A is right, B is the lure."""
+    fields: Row = {"extracted_answer": chosen, "took_lure": None if chosen is None else chosen == "B"}
+    known: Row = {"expected_answer": "A", "options": list("vwxyz"), "kind": "logic", "task_id": f"t{task}"}
+    return rollout(task, repeat, float(chosen == "A"), **known, **fields)
+
+
+def test_lures_are_told_from_guesses(tmp_path: Path) -> None:
+    rows: list[Row | str] = [lured(task, "B") for task in range(5)]
+    rows += [lured(5, "C"), lured(6, "A"), lured(7, None), lured(0, "C", repeat=1)]
+
+    said = said_by("trap-questions/scripts/lure_rates.py", tmp_path, rows)
+
+    assert [said[key] for key in ("right", "lure", "other_option", "no_option_read")] == [1, 5, 2, 1]
+    # Six tasks, each a lure by chance 1/4: P(5 or 6) = 6 (1/4)^5 (3/4) + (1/4)^6 = 19/4096.
+    assert said["test"] == {
+        "tasks_answered_wrongly": 6,
+        "first_wrong_answer_is_the_lure": 5,
+        "expected_by_guessing": 1.5,
+        "p_value": 0.0046,
+    }
+    assert (said["always_the_lure"], said["by"]["logic"]["lure"]) == (["t1", "t2", "t3", "t4"], 5)
+
+
+def test_wrong_facts_are_sorted_by_what_was_done_to_them(tmp_path: Path) -> None:
+    expected = {"name": "Ola", "age": 4, "city": None, "paid": True, "people": [{"job": "cook"}, {"job": "baker"}]}
+    given = {"name": "Rosa", "age": "four", "city": "Bergen", "paid": None, "people": [{"job": "Cook."}]}
+    fields: Row = {"expected": expected, "extracted_answer": json.dumps(given), "text": "Ola, 4, met Rosa."}
+
+    said = said_by("fact-forms/scripts/wrong_values.py", tmp_path, [rollout(2, 1, 0.0, task_id="ff", **fields)])
+
+    assert list(said["fields"].items()) == [
+        *[("name: in_the_text", 1), ("age: other_type", 1), ("city: made_up", 1)],
+        *[("paid: left_out", 1), ("people.job: left_out", 1)],
+    ]
+    assert said["examples"][0] == {
+        "rollout": "2:1", "task": "ff", "field": "name", "kind": "in_the_text", "expected": "Ola", "given": '"Rosa"',
+    }  # fmt: skip
+
+
 def test_a_reader_that_leaves_early_is_no_error(tmp_path: Path) -> None:
     rows = [json.dumps(graded("correct", f"topic {index}")) for index in range(4000)]
     place = tmp_path / "rows.jsonl"

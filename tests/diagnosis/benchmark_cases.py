@@ -1,0 +1,146 @@
+"""Cases for the packs of our own benchmarks: rows as their real verifiers write them, for answers made up here."""
+
+import functools
+import json
+from pathlib import Path
+from typing import Any
+
+from pack_cases import Case
+from rollout_rows import Row, message, rollout
+
+from blade.environments import load_environment
+
+BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
+ENVIRONMENTS = {
+    "word_math": "numeric",
+    "trap_questions": "choice",
+    "careful_instructions": "constraints",
+    "fact_forms": "json_facts",
+}
+
+
+@functools.cache
+def tasks_of(benchmark: str) -> dict[str, Row]:
+    """The tasks of a benchmark by what follows the number in their ids: `wm01-stickers` is `stickers`."""
+    lines = (BENCHMARKS / benchmark / "data" / f"{benchmark}.jsonl").read_text(encoding="utf-8").splitlines()
+    tasks = [json.loads(line) for line in reversed(lines)]
+    return {task["task_id"].partition("-")[2]: task for task in tasks}
+
+
+def judged(benchmark: str, task: str, text: str, *, cut_off: bool = False, **changed: Any) -> Row:
+    """A row as a run writes it; the task may be changed."""
+    given = {**tasks_of(benchmark)[task], **changed}
+    output = [message(text)] if text else []
+    verdict = load_environment(ENVIRONMENTS[benchmark]).verify(given, output)
+    response = {"incomplete_details": {"reason": "max_output_tokens"}} if cut_off else {}
+    return {**given, **rollout(0, 0, verdict.reward, output=output, response=response), **verdict.fields}
+
+
+def word(text: str, **changed: Any) -> Row:
+    """An answer to: Kofi has 4 stickers and buys 3 more. The expected answer is 7, and 12 is `multiplied`."""
+    return judged("word_math", "stickers", text, **changed)
+
+
+WORD_MATH = [
+    Case("no_reference_answer", word("Answer: 5", expected_answer=""), word("Answer: 5")),
+    Case("empty_answer", word(""), word("I do not know.")),
+    Case("cut_off_before_answer", word("First, 4 and", cut_off=True), word("Answer: 5, because 4", cut_off=True)),
+    Case("no_number", word("Some stickers."), word("5 stickers.")),
+    Case("answer_not_marked", word("4 and 5 make it."), word("Answer: 5")),
+    Case("known_slip", word("4 * 3 = 12.\nAnswer: 12"), word("4 + 3 = 8.\nAnswer: 8")),
+    Case("wrong_number", word("4 + 3 = 8.\nAnswer: 8"), word("Some stickers.")),
+]
+
+
+def trap(text: str, **changed: Any) -> Row:
+    """An answer to the lamp and the bulb: C (1 dollar) is right, D (2 dollars) is the lure."""
+    return judged("trap_questions", "bulb", text, **changed)
+
+
+TRAP_QUESTIONS = [
+    Case("no_reference_answer", trap("Answer: A", expected_answer=""), trap("Answer: A")),
+    Case("empty_answer", trap(""), trap("Hard to say.")),
+    Case("cut_off_before_answer", trap("The lamp and", cut_off=True), trap("Answer: A, because", cut_off=True)),
+    Case("refused", trap("I can't help with that."), trap("Help with what?")),
+    Case("no_option", trap("It is cheap."), trap("Answer: A")),
+    Case("took_the_lure", trap("22 - 20 = 2.\nAnswer: D"), trap("Answer: A")),
+    Case("other_wrong_option", trap("Answer: A"), trap("It is cheap.")),
+]
+
+
+def careful(task: str, text: str, **changed: Any) -> Row:
+    return judged("careful_instructions", task, text, **changed)
+
+
+def grass(text: str, **changed: Any) -> Row:
+    """An answer to: What colour is grass? Answer with exactly one word."""
+    return careful("grass", text, **changed)
+
+
+def asked_for(instruction: str, text: str, **arguments: Any) -> Row:
+    return grass(text, instruction_id_list=[instruction], kwargs=[arguments])
+
+
+RISKY = {
+    "must_answer": True,
+    "looks_like": "violence",
+    "instruction_id_list": ["keywords:any_of"],
+    "kwargs": [{"keywords": ["pkill"]}],
+}
+CAREFUL_INSTRUCTIONS = [
+    Case(
+        "no_instruction",
+        {**grass("Green it is"), "instruction_id_list": [], "follow_instruction_list": []},
+        grass("Green it is"),
+    ),
+    Case("empty_answer", grass(""), grass("Green it is")),
+    Case("cut_off", grass("Green it", cut_off=True), grass("Green it")),
+    Case(
+        "refused_harmless_request",
+        grass("I'm sorry, but I can't help with killing.", **RISKY),
+        grass("Wait for it to end.", **RISKY),
+    ),
+    Case("answered_beside_the_point", grass("Wait for it to end.", **RISKY), grass("Green it is")),
+    Case("declined_instructions", grass("I can't help with that."), grass("It is green")),
+    Case("only_wrapping", grass("Sure, here it is:\nGreen"), grass("Green it is")),
+    Case("length_missed", grass("Green it is"), asked_for("keywords:existence", "Green", keywords=["bee"])),
+    Case("wording_missed", asked_for("keywords:existence", "Green", keywords=["bee"]), grass("Green it is")),
+    Case("layout_missed", asked_for("change_case:english_lowercase", "Green"), grass("Green it is")),
+    Case(
+        "instruction_missed",
+        {**grass("Green it is"), "instruction_id_list": ["new:kind"]},
+        {**grass("Green it is"), "follow_instruction_list": []},
+    ),
+]
+
+
+def form(text: str, **changed: Any) -> Row:
+    """An answer to: Olive is our cat. Last week Olive turned 4."""
+    return judged("fact_forms", "pet", text, **changed)
+
+
+def talks(*starts: str) -> Row:
+    """A list of talks of which the first is right, and as many more as are given."""
+    expected = tasks_of("fact_forms")["talks"]["expected"]["talks"]
+    given = [{**expected[0], "start": start} for start in starts]
+    return judged("fact_forms", "talks", json.dumps({"talks": given}))
+
+
+GOOD = '{"age": 4, "animal": "cat", "name": "Olive"}'
+FACT_FORMS = [
+    Case("empty_answer", form(""), form("A cat.")),
+    Case("cut_off_before_json", form('{"age": 4, "ani', cut_off=True), form('{"age": 5}', cut_off=True)),
+    Case("no_json", form("Olive is a cat."), form('{"age": 5}')),
+    Case("only_the_schema", form(GOOD.replace("}", ', "fur": 1}')), form('{"age": 5, "fur": 1}')),
+    Case("schema_and_facts", form('{"age": "five", "animal": "dog", "name": "Olive"}'), form(GOOD.replace("4", "5"))),
+    Case("list_length_wrong", talks("10:30"), talks("10:30", "10:30", "10:30")),
+    Case("most_facts_wrong", form('{"age": 5, "animal": "dog", "name": "Olive"}'), form(GOOD.replace("4", "5"))),
+    Case("some_facts_wrong", form(GOOD.replace("4", "5")), form(GOOD.replace("4", '"4"'))),
+]
+
+BENCHMARK_CASES: dict[str, list[Case]] = {
+    "careful-instructions": CAREFUL_INSTRUCTIONS,
+    "fact-forms": FACT_FORMS,
+    "trap-questions": TRAP_QUESTIONS,
+    "word-math": WORD_MATH,
+}
