@@ -60,7 +60,9 @@ class Directives:
         return result
 
     def resolve_map(self, node: Node, base: Node | None) -> Node:
-        reference = reference_of(node)
+        deleted = deleted_keys(node)
+        # A directive may be deleted too, so that an includer can undo what it includes.
+        reference = None if {INHERIT, COPY} & {*deleted} else reference_of(node)
         if reference is not None:
             inherited = self.referred(reference)
             if inherited.value == UNSET:
@@ -70,9 +72,10 @@ class Directives:
             base = None
         own = {key: child for key, child in node.value.items() if key not in (INHERIT, COPY, DELETE)}
         values: dict[str, Node] = dict(base.value) if base is not None else {}
-        for key in deleted_keys(node):
-            if (own if key in own else values).pop(key, None) is None:
+        for key in deleted:
+            if key not in node.value and key not in values:
                 raise ConfigError(f"{node.place}: {DELETE} names '{key}', which is not there to delete.")
+            (own if key in own else values).pop(key, None)
         for key, child in own.items():
             values[key] = self.resolve(child, values.get(key))
         return make_map(values, node.place)

@@ -1,19 +1,20 @@
 """`${a.b}` and `???`: values that stand elsewhere in the config, and values nobody has given yet.
 
 What cannot be filled in stays `???` and is listed with its place: whether that matters depends on who asks. The
-environment is not read, since a config may come from a stranger; `${oc.env:NAME,default}` gives its default.
+environment is not read, since a config may come from a stranger: `${oc.env:NAME,default}` gives its default.
+`${oc.select:path,default}` gives what stands at the path, or its default.
 """
 
 import re
 from typing import Any
 
 from blade.benchmarks.includes import UNSET
-from blade.benchmarks.nodes import MAX_DEPTH, MAX_VALUES, ConfigError, Node, make_list, make_map
+from blade.benchmarks.nodes import MAX_DEPTH, MAX_VALUES, ConfigError, Node, make_list, make_map, parse_nodes, plain
 from blade.errors import Problem
 
 INNERMOST = re.compile(r"(?<!\\)\$\{([^${}]*)\}")
 STEP = re.compile(r"[^.\[\]]+")
-ENVIRONMENT = "oc.env"
+ENVIRONMENT, SELECT = "oc.env", "oc.select"
 
 Path = tuple[str, ...]
 
@@ -21,7 +22,8 @@ Path = tuple[str, ...]
 def interpolate(tree: Node) -> tuple[Node, list[Problem]]:
     """The config with its references filled in, and every value that is still unset."""
     work = Interpolation(tree)
-    return work.fill(tree, ()), work.unset
+    filled = work.fill(tree, ())
+    return filled, list(dict.fromkeys([*work.unset, *work.circles]))
 
 
 class Interpolation:
@@ -30,6 +32,7 @@ class Interpolation:
     def __init__(self, tree: Node) -> None:
         self.tree = tree
         self.unset: list[Problem] = []
+        self.circles: list[Problem] = []
         self.active: list[Path] = []
         self.spent = 0
 
@@ -51,9 +54,7 @@ class Interpolation:
                 return self.miss(node, path, f"refers to '{match[0]}', which is not set")
             if match[0] == text.strip():
                 return found._replace(place=node.place)
-            if not isinstance(found.value, str | int | float):
-                raise ConfigError(f"{node.place}: '{match[0]}' stands inside a text and is no text or number.")
-            text = text[: match.start()] + str(found.value) + text[match.end() :]
+            text = text[: match.start()] + str(plain(found)) + text[match.end() :]
             if len(text) > MAX_VALUES:
                 raise ConfigError(f"{node.place}: unfolds to more than {MAX_VALUES:,} characters.")
         return Node(text.replace("\\${", "${"), node.place)
@@ -61,30 +62,46 @@ class Interpolation:
     def referred(self, node: Node, path: Path, name: str) -> Node | None:
         """What a reference names; `None` when that is not set."""
         if ":" in name:
-            resolver, _, arguments = name.partition(":")
-            _, comma, default = arguments.partition(",")
-            return Node(default.strip(), node.place) if resolver == ENVIRONMENT and comma else None
+            return self.resolved(node, path, *name.split(":", 1))
         target = absolute(name, path)
         if target in self.active or target == path[: len(target)]:
-            raise ConfigError(f"{node.place}: '${{{name}}}' refers to itself.")
+            self.circles.append(unset_problem(node, path, f"refers to '${{{name}}}', which leads back to it"))
+            return None
         if len(self.active) > MAX_DEPTH:
             raise ConfigError(f"{node.place}: references follow each other more than {MAX_DEPTH} times.")
-        found = self.look_up(target)
-        if found is None or found.value == UNSET:
-            return None
+        self.active.append(target)
+        before = len(self.unset)
+        try:
+            found = self.look_up(target)
+            if found is None or found.value == UNSET:
+                return None
+            self.spend(found, node)
+            filled = self.fill(found, target)
+        finally:
+            self.active.pop()
+            del self.unset[before:]  # told where it stands
+        return None if filled.value == UNSET else filled
+
+    def spend(self, found: Node, node: Node) -> None:
         self.spent += found.size
         if self.spent > MAX_VALUES:
             raise ConfigError(f"{node.place}: unfolds to more than {MAX_VALUES:,} values.")
-        self.active.append(target)
-        before = len(self.unset)
-        filled = self.fill(found, target)
-        del self.unset[before:]  # told where it stands
-        self.active.pop()
-        return None if filled.value == UNSET else filled
+
+    def resolved(self, node: Node, path: Path, resolver: str, arguments: str) -> Node | None:
+        """What one of the resolvers that configs use gives; `None` for any other."""
+        first, comma, default = arguments.partition(",")
+        if resolver not in (ENVIRONMENT, SELECT):
+            return None
+        found = self.referred(node, path, first.strip()) if resolver == SELECT else None
+        if found is None and comma:
+            return parse_nodes(default.strip() or "''", name=node.place.file)._replace(place=node.place)
+        return found
 
     def look_up(self, path: Path) -> Node | None:
         node: Node | None = self.tree
-        for part in path:
+        for step, part in enumerate(path):
+            if node is not None and isinstance(node.value, str) and "${" in node.value:
+                node = self.fill_text(node, path[:step])
             value: Any = node.value if node is not None else None
             if isinstance(value, list):
                 node = value[int(part)] if part.isdecimal() and int(part) < len(value) else None
@@ -93,8 +110,12 @@ class Interpolation:
         return node
 
     def miss(self, node: Node, path: Path, why: str) -> Node:
-        self.unset.append(Problem(where=str(node.place), message=f"'{'.'.join(path)}' {why}"))
+        self.unset.append(unset_problem(node, path, why))
         return Node(UNSET, node.place)
+
+
+def unset_problem(node: Node, path: Path, why: str) -> Problem:
+    return Problem(where=str(node.place), message=f"'{'.'.join(path)}' {why}")
 
 
 def absolute(name: str, path: Path) -> Path:
