@@ -34,7 +34,9 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     max_rollout_tokens: int | None = None
     """Tokens the replies of one rollout may take together."""
     success: str | None = None
-    """When a rollout passes, e.g. `reward >= 1.0`; only progress and exit messages use it."""
+    """When a rollout passes, e.g. `reward >= 1.0`; progress and metrics use it."""
+    slices: tuple[str, ...] = ()
+    """Task fields that metrics are also cut by."""
 
 
 def plan_of(benchmark: Benchmark, sampling: Sampling, *, repeats: int | None = None, limit: int | None = None) -> Plan:
@@ -52,6 +54,7 @@ def plan_of(benchmark: Benchmark, sampling: Sampling, *, repeats: int | None = N
         sampling=laid_over(benchmark, sampling),
         max_turns=benchmark.max_turns or 1,
         success=benchmark.success,
+        slices=tuple(benchmark.slices),
     )
 
 

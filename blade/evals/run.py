@@ -15,6 +15,8 @@ from typing import Any, Literal
 
 import msgspec
 
+from blade.errors import BladeError
+from blade.evals.aggregate import AggregateOptions, write_aggregate
 from blade.evals.files import RunFiles
 from blade.evals.jobs import Job
 from blade.evals.journal import Entry, Journal
@@ -27,6 +29,7 @@ from blade.evals.manifest import (
     write_manifest,
 )
 from blade.evals.materialize import Row, materialize
+from blade.evals.plan import Plan
 from blade.evals.players import Player
 from blade.evals.resuming import Ground, prepare_ground, still_to_do, write_inputs
 from blade.evals.rows import FAILURE, NOT_KEPT, WHY, failed_row
@@ -73,6 +76,7 @@ def run_job(job: Job, files: RunFiles, *, options: RunOptions, watch: Watch = la
     ground = prepare_ground(
         files, job.settings, extent, resume=options.resume, force=options.force, on_earlier=tally.count_earlier
     )
+    files.aggregate.unlink(missing_ok=True)  # it would be of fewer rollouts than there will be
     with ground.output, ground.failures:
         tally.total = write_inputs(files.inputs, materialize(plan, job.environment, job.library))
         manifest = begin_manifest(job, extent, ground, options, expected=tally.total)
@@ -80,9 +84,20 @@ def run_job(job: Job, files: RunFiles, *, options: RunOptions, watch: Watch = la
         todo = still_to_do(files.inputs, ground)
         shift = Shift(job.player, todo, tally, watch=watch, concurrency=options.concurrency)
         status = asyncio.run(shift.work(ground))
-        notes = [*ground.notes, *shift.notes, *skill_notes(job)]
+        notes = [*ground.notes, *shift.notes, *skill_notes(job), *aggregate(job.plan, files, tally)]
         write_manifest(files.manifest, end_manifest(manifest, status, tally, notes))
     return RunResult(status=status, progress=tally.now(), notes=notes, error=shift.last_error)
+
+
+def aggregate(plan: Plan, files: RunFiles, tally: Tally) -> list[str]:
+    """Writes the metrics of what is done; what keeps them from being written is a note, for the rollouts are safe."""
+    if not tally.done:
+        return []
+    try:
+        write_aggregate(files.output, AggregateOptions(success=plan.success, slices=plan.slices))
+    except BladeError as error:
+        return [f"no metrics were written: {error}"]
+    return []
 
 
 def skill_notes(job: Job) -> list[str]:

@@ -1,12 +1,13 @@
 """A run from tasks to rows, against a server that answers over real sockets."""
 
+import json
 from pathlib import Path
 
 import pytest
 from loopback import Call, Cut, Garbage, Loopback, Say, Status, Tool, in_turn
 from small_benchmark import ADD, key, keys, read_rows, run_small, small_plan
 
-from blade.api import read
+import blade
 from blade.evals.files import RunFiles
 
 ALL = [(0, 0), (0, 1), (1, 0), (1, 1), (2, 0), (2, 1)]
@@ -63,12 +64,22 @@ def test_the_inputs_are_what_the_rollouts_were_made_of(tmp_path: Path) -> None:
 
 
 def test_the_rollouts_can_be_read_with_their_sidecars(tmp_path: Path) -> None:
-    answers = {"Say 2.": Status(400, "no")}
-    with Loopback(lambda call: answers.get(call.body["messages"][-1]["content"]) or echo(call)) as server:
+    with Loopback(lambda call: Status(400, "no") if "Say 2." in call.words else echo(call)) as server:
         run_small(small_plan(tmp_path), server, tmp_path / "out.jsonl")
-    table = read(tmp_path / "out.jsonl").table
+    coverage = blade.analyze(blade.read(tmp_path / "out.jsonl")).coverage
 
-    assert table.tasks == ["0", "1", "2"]
+    # tasks 0 and 2 have two rollouts each; both of task 1 failed before a verdict
+    assert (coverage.tasks, coverage.expected_rollouts, coverage.unscored) == (3, 6, 2)
+
+
+def test_metrics_are_written_beside_the_rollouts(tmp_path: Path) -> None:
+    with Loopback(echo) as server:
+        result = run_small(small_plan(tmp_path, success="reward >= 1.0"), server, tmp_path / "out.jsonl")
+    [entry] = json.loads((tmp_path / "out_aggregate_metrics.json").read_bytes())
+
+    assert result.notes == []
+    assert entry["agent_ref"] == {"name": "small_agent"}
+    assert entry["agent_metrics"]["mean/reward"] == pytest.approx(2 / 3)
 
 
 def test_every_rollout_is_asked_with_a_seed_of_its_own(tmp_path: Path) -> None:
