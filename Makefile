@@ -11,7 +11,7 @@ ARGS ?=
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test check bench bench-coverage bench-compare bench-reading accuracy clean
+.PHONY: help demo test check bench bench-coverage bench-compare bench-reading bench-throughput accuracy clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-15s %s\n", $$1, $$2}' Makefile
@@ -27,7 +27,7 @@ check: .venv/.dev ## check formatting, lint and types
 	.venv/bin/ruff check .
 	.venv/bin/mypy
 
-bench: bench-coverage bench-compare bench-reading ## run the three benchmarks below
+bench: bench-coverage bench-compare bench-reading bench-throughput ## run the benchmarks below
 
 bench-coverage: .venv/.bench ## measure how often the intervals cover the truth
 	.venv/bin/python tests/bench/coverage.py
@@ -37,6 +37,9 @@ bench-compare: .venv/.bench ## measure how often comparisons are wrong
 
 bench-reading: .venv/.bench ## measure reading speed and memory
 	.venv/bin/python tests/bench/reading.py
+
+bench-throughput: .venv/.run ## measure how the runner keeps up with the bare SDK, and its memory
+	.venv/bin/python tests/bench/throughput.py
 
 accuracy: .venv/.run ## put known faults into made-up runs and measure how many the diagnosis finds (ARGS="--trials 5")
 	.venv/bin/python tests/accuracy/run.py $(ARGS)

@@ -113,8 +113,11 @@ def in_turn(*answers: Answer) -> Script:
 class Loopback:
     """The server, running in a thread while the `with` lasts."""
 
-    def __init__(self, script: Script, *, port: int = 0) -> None:
+    def __init__(self, script: Script, *, port: int = 0, keeps: bool = True) -> None:
+        """`keeps=False` remembers no requests, for more of them than memory should hold."""
         self._script = script
+        self._keeps = keeps
+        self._count = 0
         self._port = port
         self._loop = asyncio.new_event_loop()
         self._ready = threading.Event()
@@ -182,8 +185,10 @@ class Loopback:
         head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
         headers = dict(split_header(line) for line in head[1:] if line)
         data = await reader.readexactly(int(headers.get("content-length", "0")))
-        call = Call(len(self.calls), head[0].split()[1], json.loads(data or b"{}"), headers)
-        self.calls.append(call)
+        call = Call(self._count, head[0].split()[1], json.loads(data or b"{}"), headers)
+        self._count += 1
+        if self._keeps:
+            self.calls.append(call)
         return call
 
 

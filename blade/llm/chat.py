@@ -5,7 +5,7 @@ the vendor's own API knows no such field.
 """
 
 from types import ModuleType
-from typing import Any, cast
+from typing import Any
 
 import msgspec
 import openai
@@ -21,7 +21,7 @@ from blade.llm.model import (
     message_text,
     reasoning_item,
 )
-from blade.llm.responses import detail, open_openai
+from blade.llm.responses import detail, open_openai, post
 from blade.llm.schemas import json_schema
 
 Message = dict[str, Any]
@@ -94,8 +94,7 @@ class ChatWire:
         return {"model": endpoint.model, "messages": messages, **given}
 
     async def send(self, client: openai.AsyncOpenAI, payload: dict[str, Any]) -> bytes:
-        raw = await client.chat.completions.with_raw_response.create(**payload)
-        return cast(bytes, raw.http_response.content)
+        return await post(client, "/chat/completions", payload)
 
     def reply(self, body: bytes, payload: dict[str, Any]) -> Reply:
         found = DECODER.decode(body)

@@ -2,13 +2,13 @@
 
 import os
 from types import ModuleType
-from typing import Any, cast
+from typing import Any
 
 import msgspec
 import openai
 
 from blade.llm.client import NO_KEY, Endpoint
-from blade.llm.model import Item, Reply, Request, Sampling, Usage
+from blade.llm.model import Item, Reply, Request, Usage
 from blade.llm.schemas import json_schema
 
 
@@ -63,14 +63,13 @@ class ResponsesWire:
             "top_p": request.sampling.top_p,
             "max_output_tokens": request.sampling.max_output_tokens,
             "text": request.schema and {"format": {"type": "json_schema", **json_schema(request.schema)}},
-            "extra_body": seed_of(request.sampling, endpoint),
+            "seed": None if endpoint.is_vendors else request.sampling.seed,  # its own API has none and refuses it
         }
         given = {name: value for name, value in settings.items() if value is not None}
         return {"model": endpoint.model, "input": request.input, **given}
 
     async def send(self, client: openai.AsyncOpenAI, payload: dict[str, Any]) -> bytes:
-        raw = await client.responses.with_raw_response.create(**payload)
-        return cast(bytes, raw.http_response.content)
+        return await post(client, "/responses", payload)
 
     def reply(self, body: bytes, payload: dict[str, Any]) -> Reply:
         found = DECODER.decode(body)
@@ -98,9 +97,10 @@ def open_openai(endpoint: Endpoint) -> openai.AsyncOpenAI:
     return openai.AsyncOpenAI(api_key=key, base_url=endpoint.base_url, timeout=endpoint.timeout, max_retries=0)
 
 
-def seed_of(sampling: Sampling, endpoint: Endpoint) -> dict[str, Any] | None:
-    """The seed, for servers other than the vendor's: its own API has no such parameter and refuses it."""
-    return None if sampling.seed is None or endpoint.is_vendors else {"seed": sampling.seed}
+async def post(client: openai.AsyncOpenAI, path: str, body: dict[str, Any]) -> bytes:
+    """The bytes of an answer, without what the SDK does to bodies of known types: that takes a sixth of the time."""
+    answer = await client.post(path, body=body, cast_to=openai.HttpxBinaryResponseContent)
+    return answer.content
 
 
 def at_limit(usage: Usage | None, limit: int | None) -> str | None:
