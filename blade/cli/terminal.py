@@ -9,7 +9,8 @@ import os
 import re
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, TextIO
 
 import msgspec
@@ -107,9 +108,16 @@ def escape_in_json(match: re.Match[str]) -> str:
 
 def print_value_as_json(value: msgspec.Struct) -> None:
     """A Struct as the only thing on stdout."""
-    print_json(msgspec.json.format(msgspec.json.encode(value), indent=2))
+    print_json(msgspec.json.format(msgspec.json.encode(value, enc_hook=path_as_text), indent=2))
 
 
-def print_values_as_json(values: Sequence[Any]) -> None:
-    """A list of values as the only thing on stdout."""
-    print_json(msgspec.json.format(msgspec.json.encode(values), indent=2))
+def print_values_as_json(values: Sequence[Any] | Mapping[str, Any]) -> None:
+    """Values in a list or by name, as the only thing on stdout."""
+    print_json(msgspec.json.format(msgspec.json.encode(values, enc_hook=path_as_text), indent=2))
+
+
+def path_as_text(value: Any) -> str:
+    """What JSON has no form for and results hold all the same: paths."""
+    if isinstance(value, Path):
+        return str(value)
+    raise NotImplementedError(f"no JSON for {type(value).__name__}")

@@ -13,11 +13,12 @@ from typing import Any
 import msgspec
 
 from blade.errors import InputError
+from blade.evals.counted import Task, plain, raw_fields, read_lines
 from blade.evals.entries import Agent, measure_agent, task_entries
 from blade.evals.expected import Expected, check_strangers, read_expected
 from blade.evals.families import Tasks
 from blade.evals.files import write_whole
-from blade.evals.scored import Duplicates, Pool, Scored, Task, plain, raw_fields, read_lines, read_scored
+from blade.evals.scored import Duplicates, Pool, Scored, read_scored
 from blade.metrics.recipes import Recipe
 from blade.rollouts.conform import BadRow
 from blade.rollouts.sidecars import beside
@@ -39,6 +40,8 @@ class AggregateOptions(msgspec.Struct, frozen=True, kw_only=True):
     """Which of several rows with one key counts."""
     inputs: Path | None = None
     """Materialized inputs; by default those beside the rollouts."""
+    expected_repeats: int | None = None
+    """Rollouts every task should have, where no inputs say it."""
 
 
 class Aggregated(msgspec.Struct, frozen=True, kw_only=True):
@@ -61,13 +64,16 @@ class Loaded(msgspec.Struct, frozen=True, kw_only=True):
     """The rollouts."""
     expected: Expected | None
     """The materialized inputs, if there are any."""
+    repeats: int | None
+    """Rollouts every task should have, where no inputs say it."""
     notes: list[str]
     """What a reader should know."""
 
     def wanted(self, agent: str | None) -> dict[Task, int] | None:
         """Rollouts expected per task of an agent; None when nobody says."""
         if self.expected is None:
-            return None
+            repeats, tasks = self.repeats, self.scored.pools[agent].by_task()
+            return None if repeats is None else dict.fromkeys(tasks, repeats)
         return self.expected.of(agent, only=len(self.scored.pools) == 1)
 
 
@@ -104,12 +110,12 @@ def load(rollouts: Path, options: AggregateOptions) -> Loaded:
         reason = f"; {scored.notes[0]}" if scored.notes else ""
         raise InputError(f"{rollouts}: holds no rollouts{reason}.")
     notes = list(scored.notes)
-    if expected is None:
+    if expected is None and options.expected_repeats is None:
         notes.append("without materialized inputs nobody says how many rollouts were expected")
-    else:
+    if expected is not None:
         check_strangers(scored, expected)
         notes += [f"{expected.bad} lines of {expected.path.name} are no inputs"] if expected.bad else []
-    return Loaded(scored=scored, expected=expected, notes=notes)
+    return Loaded(scored=scored, expected=expected, repeats=options.expected_repeats, notes=notes)
 
 
 def measure_all(loaded: Loaded, options: AggregateOptions) -> Iterator[tuple[Agent, Pool, Tasks]]:

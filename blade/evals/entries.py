@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from blade.evals.counted import TASK, Task, rank
 from blade.evals.families import (
     Metrics,
     Tasks,
@@ -18,7 +19,7 @@ from blade.evals.families import (
     subsets_of,
     task_family,
 )
-from blade.evals.scored import TASK, Pool, Task, rank
+from blade.evals.scored import Pool
 from blade.metrics import Metric, Outcomes, infer_success, measure, parse_success_rule
 from blade.metrics.values import Floats
 

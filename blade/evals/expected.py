@@ -6,7 +6,8 @@ from typing import NamedTuple
 import msgspec
 
 from blade.errors import ProblemsFound
-from blade.evals.scored import REPEAT, TASK, Key, Scored, Task, agent_of, key_of, raw_fields, read_lines
+from blade.evals.counted import REPEAT, TASK, Key, Task, agent_of, key_of, raw_fields, read_lines
+from blade.evals.scored import Scored
 from blade.rollouts.conform import BadRow
 
 

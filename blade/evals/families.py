@@ -5,7 +5,8 @@ from math import isnan
 from statistics import fmean
 from typing import Any
 
-from blade.evals.scored import Pool, Task
+from blade.evals.counted import Task
+from blade.evals.scored import Pool
 from blade.metrics.gym import Answers, GymMetrics, Scores, average_of_k, column_stats, pass_metrics, sample_std
 from blade.metrics.recipes import Score
 

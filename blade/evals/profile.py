@@ -6,8 +6,6 @@ that are true. A task without any rollout has no line, and is named in the agent
 
 import contextlib
 import heapq
-import shutil
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
@@ -15,12 +13,12 @@ from typing import IO, Any
 import msgspec
 
 from blade.evals.aggregate import AggregateOptions, Loaded, count_failures, load, measure_all, own_part, sidecar
+from blade.evals.counted import rank
 from blade.evals.entries import STUB, Agent, task_entries
 from blade.evals.expected import Expected, sample_of
 from blade.evals.files import write_whole
-from blade.evals.scored import rank
+from blade.evals.shards import movable
 from blade.rollouts.sidecars import beside
-from blade.rollouts.sources import compression, open_stream
 
 
 class Profiled(msgspec.Struct, frozen=True, kw_only=True):
@@ -84,10 +82,6 @@ def samples(expected: Expected | None) -> Iterator[IO[bytes] | None]:
     """The materialized inputs as a file one can move about in."""
     if expected is None:
         yield None
-    elif compression(expected.path) is None:
-        with expected.path.open("rb") as file:
-            yield file
     else:
-        with tempfile.TemporaryFile() as unpacked, open_stream(expected.path) as packed:
-            shutil.copyfileobj(packed, unpacked)
-            yield unpacked
+        with movable(expected.path) as file:
+            yield file

@@ -9,43 +9,17 @@ from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import msgspec
 
-from blade.errors import InputError, ProblemsFound
+from blade.errors import ProblemsFound
+from blade.evals.counted import Key, Line, Row, Task, parse_row, plain, rank, read_lines, stand_in
 from blade.metrics.recipes import Recipe, recipe_for
 from blade.rollouts import BadLine
-from blade.rollouts.conform import BadRow, decode_any
-from blade.rollouts.sources import damage_errors, open_stream
+from blade.rollouts.conform import BadRow
 
-TASK, REPEAT, AGENT = "_ng_task_index", "_ng_rollout_index", "agent_ref"
-FIELDS = msgspec.json.Decoder(dict[str, msgspec.Raw])
-SHORT = 64
-NUMBERS = frozenset(b"-0123456789tf")
-"""First bytes of a JSON value that is a number or a flag."""
-
-Task = int | str
-Key = tuple[Task, int]
 Duplicates = Literal["first", "last", "error"]
-
-
-class Response(msgspec.Struct, frozen=True):
-    """The one part of a response that is counted."""
-
-    usage: dict[str, Any] | None = None
-
-
-USAGE = msgspec.json.Decoder(Response)
-
-
-class Line(NamedTuple):
-    """A line of a file and where it stands."""
-
-    data: bytes
-    number: int
-    """From 1."""
-    offset: int
 
 
 class Source(NamedTuple):
@@ -53,18 +27,6 @@ class Source(NamedTuple):
 
     path: Path
     line: Line
-
-
-class Row(NamedTuple):
-    """What is counted of one rollout."""
-
-    key: Key
-    agent: str | None
-    numbers: dict[str, int | float]
-    """Every number of the row, and those of its usage; where both have a name, usage's."""
-    info: dict[str, Any]
-    """The same for the profile, where the row's own number wins."""
-    fields: Mapping[str, msgspec.Raw]
 
 
 class Pool:
@@ -179,7 +141,8 @@ def add_row(keys: dict[Key, Seen], row: Row, source: Source, pool: Pool, *, dupl
     digest = blake2b(source.line.data.strip(), digest_size=12).digest()
     if before is not None:
         if before.digest != digest and duplicates == "error":
-            raise ProblemsFound(collision(row.key, before, source))
+            there, here = f"{before.path.name}:{before.line}", f"{source.path.name}:{source.line.number}"
+            raise ProblemsFound(collision(row.key, there, here, across=source.path != before.path))
         if before.digest == digest or duplicates == "first":
             return True
         before.pool.keys[before.row] = None
@@ -188,11 +151,11 @@ def add_row(keys: dict[Key, Seen], row: Row, source: Source, pool: Pool, *, dupl
     return before is not None
 
 
-def collision(key: Key, before: Seen, source: Source) -> str:
-    here, there = f"{source.path.name}:{source.line.number}", f"{before.path.name}:{before.line}"
+def collision(key: Key, there: str, here: str, *, across: bool) -> str:
+    """Two rows claim one key; `across` when they stand in different files."""
     hint = "--duplicates first or last chooses"
-    if source.path != before.path:
-        hint += ", --seed-shards counts every file's repeats on"
+    if across:
+        hint += "; when every file is one more seed of the same tasks, --seed-shards counts their repeats on"
     return f"rollout {key[0]}:{key[1]} is there twice and differs, in {there} and {here}; {hint}."
 
 
@@ -203,101 +166,3 @@ def said(surplus: int, unnamed: int, bad: list[BadLine]) -> Iterator[str]:
         yield f"{unnamed} rows have no agent_ref; they are kept under an agent without a name"
     if bad:
         yield f"{len(bad)} lines are no rollouts; the first is {bad[0].file}:{bad[0].line}: {bad[0].reason}"
-
-
-def read_lines(path: Path) -> Iterator[Line]:
-    """The lines of a file that are not blank, plain or compressed."""
-    try:
-        with open_stream(path) as stream:
-            offset = 0
-            for number, data in enumerate(stream, 1):
-                if data.strip():
-                    yield Line(data, number, offset)
-                offset += len(data)
-    except damage_errors() as error:
-        raise InputError(f"{path}: cannot be read to its end: {error}.") from error
-
-
-def parse_row(data: bytes, counter: dict[str, int]) -> Row:
-    """A row's key and numbers. Rows without indices are told apart by their request and numbered by occurrence."""
-    fields = raw_fields(data)
-    key = key_of(fields) or counted_key(fields, counter)
-    own = {name: number for name, raw in fields.items() if (number := number_in(raw)) is not None}
-    for name in (TASK, REPEAT):
-        own.pop(name, None)
-    usage = usage_of(fields)
-    info = {"rollout_id": f"{key[0]}:{key[1]}", TASK: key[0], REPEAT: key[1]}
-    reward = {"reward": own["reward"]} if "reward" in own else {}
-    numbers = {name: int(value) if isinstance(value, bool) else value for name, value in own.items()}
-    return Row(key, agent_of(fields), {**numbers, **usage}, {**info, **reward, **usage, **numbers}, fields)
-
-
-def raw_fields(data: bytes) -> dict[str, msgspec.Raw]:
-    try:
-        return FIELDS.decode(data)
-    except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError):
-        value = decode_any(data)
-        if not isinstance(value, dict):
-            raise BadRow("is no object") from None
-        return FIELDS.decode(msgspec.json.encode(value))
-
-
-def key_of(fields: Mapping[str, msgspec.Raw]) -> Key | None:
-    task, repeat = plain(fields.get(TASK)), plain(fields.get(REPEAT))
-    if not isinstance(task, int | str) or isinstance(task, bool) or not isinstance(repeat, int):
-        return None
-    return task, repeat
-
-
-def counted_key(fields: Mapping[str, msgspec.Raw], counter: dict[str, int]) -> Key:
-    asked = fields.get("responses_create_params")
-    if asked is None:
-        raise BadRow(f"has neither {TASK} and {REPEAT} nor responses_create_params to tell its task by")
-    task = blake2b(bytes(asked), digest_size=6).hexdigest()
-    counter[task] = counter.get(task, -1) + 1
-    return task, counter[task]
-
-
-def number_in(raw: msgspec.Raw) -> int | float | None:
-    """A number or flag; None for anything else, and for numbers no float can hold."""
-    if memoryview(raw)[0] not in NUMBERS:
-        return None
-    value = plain(raw)
-    try:
-        return value if isinstance(value, int | float) and math.isfinite(float(value)) else None
-    except OverflowError:
-        return None
-
-
-def usage_of(fields: Mapping[str, msgspec.Raw]) -> dict[str, int | float]:
-    raw = fields.get("response")
-    try:
-        usage = USAGE.decode(raw).usage if raw is not None else None
-    except msgspec.MsgspecError:
-        return {}
-    values = (usage or {}).items()
-    return {name: value for name, value in values if isinstance(value, int | float) and not isinstance(value, bool)}
-
-
-def agent_of(fields: Mapping[str, msgspec.Raw]) -> str | None:
-    reference = plain(fields.get(AGENT))
-    name = reference.get("name") if isinstance(reference, dict) else reference
-    return name if isinstance(name, str) else None
-
-
-def plain(raw: msgspec.Raw | None) -> Any:
-    return None if raw is None else msgspec.json.decode(raw)
-
-
-def stand_in(raw: msgspec.Raw | None) -> str | None:
-    """A value as a short text that differs when the value does; None for none."""
-    if raw is None or bytes(raw) == b"null":
-        return None
-    value = plain(raw)
-    text = value if isinstance(value, str) else bytes(raw).decode()
-    return text if len(text) <= SHORT else blake2b(text.encode(), digest_size=12).hexdigest()
-
-
-def rank(task: Task) -> tuple[int, int, str]:
-    """Numbers in their order, then names in theirs."""
-    return (0, task, "") if isinstance(task, int) else (1, 0, task)

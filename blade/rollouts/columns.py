@@ -167,12 +167,12 @@ def kind_of(values: Sequence[Any]) -> Kind:
 def number_part(values: list[Any], kind: Kind) -> Column | None:
     """Values as a numeric column, or `None` when a float could not hold them exactly."""
     try:
-        array = np.array(values, dtype=np.float64)
+        array = np.fromiter(values, dtype=np.float64, count=len(values))
     except OverflowError:
         return None
-    with np.errstate(invalid="ignore"):
-        if kind == "number" and bool((np.abs(array) >= EXACT).any()):
-            return None
+    # fmin and fmax pass over nan.
+    if kind == "number" and (np.fmax.reduce(array) >= EXACT or np.fmin.reduce(array) <= -EXACT):
+        return None
     return Column(kind=kind, values=array)
 
 

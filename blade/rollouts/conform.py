@@ -5,11 +5,12 @@ row contains may raise anything but `BadRow`.
 """
 
 import json
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import msgspec
 
-from blade.rollouts.fields import Layout, Leaf, Tree
+from blade.rollouts.fields import Leaf, Tree
+from blade.rollouts.layout import Layout
 
 ITEM_TEXTS = ("type", "role", "name", "call_id", "tool_call_id")
 SHOWN = 40
@@ -19,14 +20,20 @@ class BadRow(Exception):
     """The row cannot be used; the message says what was seen and what was expected."""
 
 
-def decode_row(data: bytes, layout: Layout) -> Any:
-    """The row as the layout's Struct, by whatever way works."""
-    if not data.isascii():
-        check_utf8(data)
+class Reason(NamedTuple):
+    """Why a row is bad. An exception that is kept would keep the row, and all that was made of it, as well."""
+
+    text: str
+
+
+def quick_row(data: bytes, layout: Layout) -> Any:
+    """The row as the layout's Struct, or `None` when the layout refuses it."""
     try:
+        if not data.isascii():
+            check_utf8(data)
         return layout.decoder.decode(data)
-    except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError):
-        return mended_row(data, layout)
+    except (BadRow, msgspec.MsgspecError, RecursionError, UnicodeDecodeError):
+        return None
 
 
 def check_utf8(data: bytes) -> None:
@@ -36,15 +43,16 @@ def check_utf8(data: bytes) -> None:
         raise BadRow(f"invalid UTF-8 at byte {error.start} of the row") from error
 
 
-def mended_row(data: bytes, layout: Layout) -> Any:
-    record = decode_any(data)
+def mended_row(record: Any, layout: Layout) -> Any:
+    """A row that was decoded whole as the layout's Struct, or the reason why it cannot be."""
     if not isinstance(record, dict):
-        raise BadRow(f"is {article(record)}, expected an object")
-    clean = conform(record, layout.tree, path="")
+        return Reason(f"is {article(record)}, expected an object")
     try:
-        return layout.decoder.decode(msgspec.json.encode(clean))
+        return layout.decoder.decode(msgspec.json.encode(conform(record, layout.tree, path="")))
+    except BadRow as bad:
+        return Reason(str(bad))
     except (msgspec.MsgspecError, RecursionError, ValueError, OverflowError) as error:
-        raise BadRow(f"does not fit the fields of its file: {error}") from error
+        return Reason(f"does not fit the fields of its file: {error}")
 
 
 def decode_any(data: bytes) -> Any:

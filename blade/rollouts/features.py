@@ -12,7 +12,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from blade.rollouts.fields import RawItem
+from blade.rollouts.layout import RawItem
 from blade.rollouts.patterns import SHORT_MESSAGE, TEXT_MARKS, Search, marked
 from blade.rollouts.phrases import (
     EDGE,

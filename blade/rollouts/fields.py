@@ -1,25 +1,18 @@
-"""Which fields a file has, learned from its own rows, and the Struct that decodes just those.
+"""Which fields a file has, learned from its own rows.
 
 Nobody knows the names beforehand: verifiers add whatever they like. So the first rows are decoded in full, what is
-in them becomes a tree, and the tree becomes a msgspec Struct that refuses fields it has not heard of: when one turns
-up later, the tree grows and decoding goes on. Long texts and lists of objects are skipped at full speed.
+in them becomes a tree, and when a field turns up later, the tree grows. `layout` decodes what the tree names.
 """
 
-import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable
 from enum import Enum
 from typing import Any
-
-import msgspec
-from msgspec.structs import astuple
 
 from blade.rollouts.columns import MAX_LIST, MAX_TEXT
 
 MAX_DEPTH = 4
 MAX_KEYS = 64  # an object with more keys is a map from ids to things, not a record
 MAX_FIELDS = 400
-
-Scalar = int | float | bool | str | None
 
 
 class Leaf(Enum):
@@ -52,34 +45,6 @@ class Leaf(Enum):
 Tree = dict[str, "Tree | Leaf"]
 SCALARS = frozenset({Leaf.NUMBER, Leaf.FLAG, Leaf.WORD, Leaf.SCALAR})
 KEPT = SCALARS | {Leaf.LIST, Leaf.ANY, Leaf.TEXT, Leaf.PRESENT, Leaf.ITEMS}
-
-
-class RawItem(msgspec.Struct, gc=False):
-    """One stored item of a trajectory, in the Responses or the chat dialect; texts stay undecoded."""
-
-    type: str | None = None
-    role: str | None = None
-    name: str | None = None
-    arguments: msgspec.Raw = msgspec.Raw()
-    content: msgspec.Raw = msgspec.Raw()
-    output: msgspec.Raw = msgspec.Raw()
-    summary: msgspec.Raw = msgspec.Raw()
-    tool_calls: msgspec.Raw = msgspec.Raw()
-    call_id: str | None = None
-    tool_call_id: str | None = None
-
-
-RAW = msgspec.Raw()
-LEAF_TYPES: dict[Leaf, Any] = {
-    Leaf.NULL: None,
-    Leaf.NUMBER: int | float | None,
-    Leaf.FLAG: bool | None,
-    Leaf.WORD: str | None,
-    Leaf.SCALAR: Scalar,
-    Leaf.LIST: list[Scalar] | None,
-    Leaf.ITEMS: list[RawItem] | str | None,
-}
-"""Types of the leaves that are decoded; the others stay undecoded bytes."""
 
 
 def learn(samples: Iterable[Any], tree: Tree | None = None) -> Tree:
@@ -174,69 +139,3 @@ def is_kept(tree: Tree, path: str) -> bool:
     for name in path.split("."):
         node = node.get(name) if isinstance(node, dict) else None
     return isinstance(node, dict) or node in KEPT
-
-
-class Layout:
-    """A tree made decodable: the Struct for a row, and how to take columns out of decoded rows.
-
-    Attributes of the Struct are numbered, because field names of foreign files may be anything. A strict layout
-    refuses rows with fields or types the tree does not know; a lenient one takes scalars of any type.
-    """
-
-    def __init__(self, tree: Tree, *, strict: bool = True) -> None:
-        self.tree = tree if strict else relaxed(tree)
-        self.strict = strict
-        self.decoder: msgspec.json.Decoder[Any] = msgspec.json.Decoder(build_struct(self.tree, strict=strict))
-
-    def columns(self, rows: Sequence[Any]) -> Iterator[tuple[str, Leaf, Sequence[Any]]]:
-        """Dotted path, kind and values over the rows of every kept leaf; branches no row has are left out."""
-        return walk(self.tree, rows, prefix="")
-
-
-ODD_NAME = re.compile(r'["\\\x00-\x1f]')
-"""Field names no decoder can be told to look for; such fields are passed over."""
-
-
-def walk(tree: Tree, rows: Sequence[Any], *, prefix: str) -> Iterator[tuple[str, Leaf, Sequence[Any]]]:
-    # All attributes of a Struct at once are had three times faster than one by one.
-    for (name, node), values in zip(tree.items(), zip(*map(astuple, rows), strict=True), strict=False):
-        if isinstance(node, Leaf):
-            if node in KEPT:
-                yield prefix + name, node, values
-        elif all(values):  # a Struct is always true; `None not in` would compare them all
-            yield from walk(node, values, prefix=f"{prefix}{name}.")
-        else:
-            yield from walk_holes(node, values, prefix=f"{prefix}{name}.")
-
-
-def walk_holes(tree: Tree, rows: Sequence[Any], *, prefix: str) -> Iterator[tuple[str, Leaf, Sequence[Any]]]:
-    """`walk` over rows some of which lack this branch."""
-    filled = [index for index, row in enumerate(rows) if row is not None]
-    for path, leaf, values in walk(tree, [rows[index] for index in filled], prefix=prefix):
-        spread: list[Any] = [None] * len(rows)
-        for index, value in zip(filled, values, strict=True):
-            spread[index] = value
-        yield path, leaf, spread
-
-
-def relaxed(tree: Tree) -> Tree:
-    """The tree with every scalar open to any type."""
-    return {
-        name: relaxed(node) if isinstance(node, dict) else Leaf.SCALAR if node in SCALARS | {Leaf.NULL} else node
-        for name, node in tree.items()
-    }
-
-
-def build_struct(tree: Tree, *, strict: bool) -> type[msgspec.Struct]:
-    """A Struct with one optional attribute per branch of the tree."""
-    fields: list[tuple[str, Any, Any]] = []
-    for index, node in enumerate(tree.values()):
-        if isinstance(node, dict):
-            fields.append((f"f{index}", build_struct(node, strict=strict) | None, None))
-        elif node in LEAF_TYPES:
-            fields.append((f"f{index}", LEAF_TYPES[node], None))
-        else:
-            fields.append((f"f{index}", msgspec.Raw, RAW))
-    odd = any(ODD_NAME.search(name) for name in tree)
-    names = {f"f{index}": f"\ue000{index}" if ODD_NAME.search(name) else name for index, name in enumerate(tree)}
-    return msgspec.defstruct("Row", fields, rename=names, gc=False, forbid_unknown_fields=strict and not odd)

@@ -14,9 +14,10 @@ from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 from typing import BinaryIO
 
+from blade.rollouts.decoding import Plan, collector_paused
 from blade.rollouts.lines import read_chunks, skip_mark
 from blade.rollouts.scan import BadRecord, Scan
-from blade.rollouts.scanner import Plan, Scanner, collector_paused
+from blade.rollouts.scanner import Scanner
 from blade.rollouts.sources import damage_errors, open_stream
 
 MIN_RANGE = 8 << 20

@@ -13,6 +13,7 @@ import msgspec
 
 from blade.errors import InputError
 from blade.rollouts import cache, formats
+from blade.rollouts.decoding import Plan, collector_paused, whole_rows
 from blade.rollouts.fields import learn
 from blade.rollouts.formats import Format
 from blade.rollouts.lines import (
@@ -30,7 +31,7 @@ from blade.rollouts.lines import (
 )
 from blade.rollouts.ranges import Progress, last_line, no_progress, scan_lines, scan_ranges, split_ranges
 from blade.rollouts.scan import BadRecord, Scan, first_rows, join_scans
-from blade.rollouts.scanner import Plan, Scanner, collector_paused, whole_rows
+from blade.rollouts.scanner import Scanner
 from blade.rollouts.sources import compression, damage_errors, fill, open_stream
 
 SAMPLE_RECORDS = 64

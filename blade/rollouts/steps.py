@@ -6,7 +6,7 @@ is the same step for the other. Texts stay undecoded: decoding them all would co
 
 import msgspec
 
-from blade.rollouts.fields import RawItem
+from blade.rollouts.layout import RawItem
 from blade.rollouts.values import ItemKind
 
 MESSAGE, REASONING, CALL, RESULT, ENVIRONMENT = range(5)
@@ -15,6 +15,7 @@ PLAIN_KINDS = {"function_call": CALL, "function_call_output": RESULT, "reasoning
 """Kinds that follow from the stored type alone."""
 
 BLANK = frozenset({b"", b"null", b'""', b"[]"})
+LONGEST_BLANK = 4
 
 Trajectory = list[RawItem] | str | None
 
@@ -116,7 +117,7 @@ def is_acting(item: RawItem) -> bool:
 
 def is_blank(raw: msgspec.Raw) -> bool:
     """Whether an undecoded value holds nothing."""
-    return len(raw) <= 4 and bytes(raw) in BLANK
+    return len(raw) <= LONGEST_BLANK and bytes(raw) in BLANK
 
 
 def text_of(raw: msgspec.Raw) -> str:

@@ -10,8 +10,9 @@ from typing import Any
 import msgspec
 
 from blade.rollouts.conform import BadRow, conform, decode_any
-from blade.rollouts.fields import Leaf, RawItem, Tree, graft
+from blade.rollouts.fields import Leaf, Tree, graft
 from blade.rollouts.formats import Format
+from blade.rollouts.layout import RawItem
 from blade.rollouts.steps import (
     CALL,
     KINDS,

@@ -4,16 +4,15 @@ import pytest
 
 from blade.rollouts.fields import (
     MAX_FIELDS,
-    Layout,
     Leaf,
     Tree,
     graft,
     is_kept,
     learn,
-    relaxed,
     retype,
     widened,
 )
+from blade.rollouts.layout import Layout, relaxed
 
 
 @pytest.mark.parametrize(

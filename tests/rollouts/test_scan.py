@@ -10,8 +10,8 @@ from rollout_rows import Row, message, result, rollout
 from scans import BUILDERS, agent_row, flat_row, items_of, jsonl, mutated, plain, read, records, some_rows, write_bytes
 
 from blade.errors import BladeError
-from blade.rollouts import lines, ranges, scan, scanner
-from blade.rollouts.fields import Layout
+from blade.rollouts import decoding, lines, ranges, scan
+from blade.rollouts.layout import Layout
 from blade.rollouts.reader import Reading, open_file
 
 kinds = st.sampled_from(sorted(BUILDERS))
@@ -80,7 +80,7 @@ def test_rows_read_one_at_a_time_are_the_rows_read_together(
     path = write_bytes(tmp_path_factory.mktemp("slow") / "run.jsonl", jsonl(rows) + b"nonsense\n" * bad)
     together = plain(read(path).scan)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(scanner, "decode_together", lambda *_: None)
+        patch.setattr(decoding, "decode_together", lambda *_: None)
         assert plain(read(path).scan) == together
 
 
@@ -283,11 +283,11 @@ def test_new_layouts_are_not_made_for_ever(tmp_path: Path, monkeypatch: pytest.M
             made.append(strict)
             super().__init__(tree, strict=strict)
 
-    monkeypatch.setattr(scanner, "Layout", Noted)
+    monkeypatch.setattr(decoding, "Layout", Noted)
     read_by(monkeypatch, 64)
     rows = [{"id": n, "score": 1, f"field_{n}": n} for n in range(200)]
     found = read(write_bytes(tmp_path / "wild.jsonl", jsonl(rows))).scan
-    assert (len(found), made) == (200, [True] * scanner.MAX_SURPRISES + [False])
+    assert (len(found), made) == (200, [True] * decoding.MAX_SURPRISES + [False])
 
 
 def test_odd_rows_in_every_chunk_do_not_use_up_the_surprises(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -297,3 +297,10 @@ def test_odd_rows_in_every_chunk_do_not_use_up_the_surprises(tmp_path: Path, mon
     # A field seen as a text and as an object is kept as a short text.
     kept = [{"id": 199, "score": 1, "meta": '{"a": 199}'}, {"id": 200, "late": "here"}]
     assert (records(found)[-2:], found.bad) == (kept, [])
+
+
+def test_of_two_fields_with_one_path_the_first_is_kept(tmp_path: Path) -> None:
+    rows = [{"id": n, "score": 1, "a.b": n, "a": {"b": 10 + n}} for n in range(3)]
+    found = read(write_bytes(tmp_path / "twice.jsonl", jsonl(rows))).scan
+    assert [row["a.b"] for row in records(found)] == [0, 1, 2]
+    assert len(found.columns["a.b"].values) == 3

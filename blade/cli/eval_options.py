@@ -1,0 +1,123 @@
+"""Options and words that the offline `blade eval` commands share."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from blade.errors import UsageError
+
+if TYPE_CHECKING:
+    from blade.evals.aggregate import AggregateOptions
+    from blade.evals.entries import Agent
+    from blade.metrics.recipes import Recipe
+
+
+class Choice(StrEnum):
+    """Which of several rows with one key counts."""
+
+    first = "first"
+    last = "last"
+    error = "error"
+
+
+Duplicates = Annotated[Choice, typer.Option(help="Which of several conflicting rows counts; `error` exits with 1.")]
+Inputs = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="Materialized inputs, which say what was expected; by default those beside it."),
+]
+Benchmark = Annotated[
+    str | None, typer.Option(metavar="NAME", help="Benchmark whose success rule and slices are used.")
+]
+SuccessRule = Annotated[
+    str | None, typer.Option(metavar="RULE", help="When a rollout is a success, e.g. 'reward >= 1.0'.")
+]
+Slices = Annotated[
+    list[str] | None, typer.Option(metavar="FIELD", help="Also give pass@k by this task field; may be repeated.")
+]
+RecipeName = Annotated[
+    str | None,
+    typer.Option(metavar="SERVER", help="How scores are made: as this Gym server does; by default told by the agent."),
+]
+ExpectedRepeats = Annotated[
+    int | None, typer.Option(min=1, metavar="N", help="Rollouts every task should have, where no inputs say it.")
+]
+FailOnMissing = Annotated[
+    bool, typer.Option("--fail-on-missing", help="Exit with 1 when expected rollouts are missing.")
+]
+
+
+def aggregate_options(
+    *,
+    benchmark: str | None,
+    success: str | None,
+    slices: list[str] | None,
+    recipe: str | None,
+    root: Path | None,
+) -> "AggregateOptions":
+    """What a user asked for, on top of what the benchmark says."""
+    from blade.benchmarks import find_benchmark
+    from blade.evals.aggregate import AggregateOptions
+
+    known = find_benchmark(benchmark, root) if benchmark is not None else None
+    return AggregateOptions(
+        success=success or (known.success if known else None),
+        slices=tuple(dict.fromkeys([*(slices or []), *(known.slices if known else [])])),
+        recipe=None if recipe is None else recipe_named(recipe),
+    )
+
+
+def recipe_named(name: str) -> "Recipe":
+    """The recipe of a Gym server."""
+    import difflib
+
+    from blade.metrics.recipes import RECIPES
+
+    if name not in RECIPES:
+        near = difflib.get_close_matches(name, RECIPES, n=1)
+        hint = f"did you mean '{near[0]}'?" if near else f"there are {', '.join(RECIPES)}."
+        raise UsageError(f"no recipe is named '{name}'; {hint}")
+    return RECIPES[name]
+
+
+def agent_lines(agents: "list[Agent]") -> list[str]:
+    """The headline and the coverage of every agent, one line each."""
+    return [f"{agent.name or 'no agent_ref'}: {headline(agent)}, {coverage(agent)}" for agent in agents]
+
+
+def headline(agent: "Agent") -> str:
+    """pass@1, or the mean reward where rewards are graded, with its interval over tasks."""
+    from blade.report.numbers import interval, number, percent
+
+    first, mean = agent.headline["pass_at_1"], agent.headline["mean_reward"]
+    if first.value is None:
+        return f"mean reward {number(mean.value)}"
+    return f"pass@1 {percent(first.value)}" + (f" ({interval(first.ci95)})" if first.ci95 is not None else "")
+
+
+def coverage(agent: "Agent") -> str:
+    """What is there of what was expected."""
+    from blade.report.numbers import plural
+
+    seen = agent.coverage
+    expected = "" if seen.expected_rollouts is None else f" of {seen.expected_rollouts} expected"
+    missing = f", {seen.missing} missing" if seen.missing else ""
+    return f"{plural(seen.tasks, 'task')}, {plural(seen.rollouts, 'rollout')}{expected}{missing}"
+
+
+def fail_if_missing(agents: "list[Agent]", *, wanted: bool) -> None:
+    """Stops with exit code 1 when rollouts are missing and the user wants to know."""
+    from blade.errors import ProblemsFound
+
+    missing = sum(agent.coverage.missing or 0 for agent in agents)
+    if wanted and missing:
+        raise ProblemsFound(f"{missing} expected rollouts are missing; `blade eval run --resume` makes them.")
+
+
+def say(notes: list[str]) -> None:
+    """What a reader should know, on stderr."""
+    from blade.report.text import one_line
+
+    for note in notes:
+        typer.echo(f"blade: {one_line(note, 400)}", err=True)

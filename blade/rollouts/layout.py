@@ -1,0 +1,136 @@
+"""A tree of fields made decodable: the Struct for a row, and how columns are taken out of decoded rows.
+
+The Struct refuses fields and types the tree has not heard of, which is how new ones are noticed. Long texts and lists
+of objects are skipped at full speed.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import compress
+from operator import attrgetter
+from typing import Any
+
+import msgspec
+from msgspec.structs import astuple
+
+from blade.rollouts.fields import KEPT, SCALARS, Leaf, Tree
+
+Scalar = int | float | bool | str | None
+ColumnValues = tuple[str, Leaf, Sequence[Any]]
+FEW_ATTRIBUTES = 2
+ODD_NAME = re.compile(r'["\\\x00-\x1f]')
+"""Field names no decoder can be told to look for; such fields are passed over."""
+
+
+class RawItem(msgspec.Struct, gc=False):
+    """One stored item of a trajectory, in the Responses or the chat dialect; texts stay undecoded."""
+
+    type: str | None = None
+    role: str | None = None
+    name: str | None = None
+    arguments: msgspec.Raw = msgspec.Raw()
+    content: msgspec.Raw = msgspec.Raw()
+    output: msgspec.Raw = msgspec.Raw()
+    summary: msgspec.Raw = msgspec.Raw()
+    tool_calls: msgspec.Raw = msgspec.Raw()
+    call_id: str | None = None
+    tool_call_id: str | None = None
+
+
+RAW = msgspec.Raw()
+LEAF_TYPES: dict[Leaf, Any] = {
+    Leaf.NULL: None,
+    Leaf.NUMBER: int | float | None,
+    Leaf.FLAG: bool | None,
+    Leaf.WORD: str | None,
+    Leaf.SCALAR: Scalar,
+    Leaf.LIST: list[Scalar] | None,
+    Leaf.ITEMS: list[RawItem] | str | None,
+}
+"""Types of the leaves that are decoded; the others stay undecoded bytes."""
+
+
+class Layout:
+    """A tree made decodable: the Struct for a row, and how to take columns out of decoded rows.
+
+    Attributes of the Struct are numbered, because field names of foreign files may be anything. A strict layout
+    refuses rows with fields or types the tree does not know; a lenient one takes scalars of any type.
+    """
+
+    def __init__(self, tree: Tree, *, strict: bool = True) -> None:
+        self.tree = tree if strict else relaxed(tree)
+        self.strict = strict
+        self.decoder: msgspec.json.Decoder[Any] = msgspec.json.Decoder(build_struct(self.tree, strict=strict))
+        self._root = Branch(self.tree)
+
+    def columns(self, rows: Sequence[Any]) -> Iterator[ColumnValues]:
+        """Dotted path, kind and values over the rows of every kept leaf; branches no row has are left out."""
+        return self._root.columns(rows)
+
+
+class Branch:
+    """One level of a tree: which attributes of its Struct hold something kept, and what."""
+
+    def __init__(self, tree: Tree, prefix: str = "") -> None:
+        parts = {at: part_of(node, prefix + name) for at, (name, node) in enumerate(tree.items())}
+        self.parts = {at: part for at, part in parts.items() if part is not None}
+        # All attributes of a Struct at once are had three times faster than one by one, but not one or two of them.
+        few = len(self.parts) <= FEW_ATTRIBUTES
+        self._getters = {at: attrgetter(f"f{at}") for at in self.parts} if few else None
+
+    def columns(self, rows: Sequence[Any]) -> Iterator[ColumnValues]:
+        """Path, kind and values of everything on this level and below it."""
+        taken = self._taken(rows)
+        for at, part in self.parts.items():
+            values = taken[at]
+            if not isinstance(part, Branch):
+                yield *part, values
+            elif all(values):  # a Struct is always true; `None not in` would compare them all
+                yield from part.columns(values)
+            elif any(values):
+                yield from part.columns_with_holes(values)
+
+    def _taken(self, rows: Sequence[Any]) -> Mapping[int, Sequence[Any]] | Sequence[Sequence[Any]]:
+        if self._getters is None:
+            return list(zip(*map(astuple, rows), strict=True))
+        return {at: list(map(get, rows)) for at, get in self._getters.items()}
+
+    def columns_with_holes(self, rows: Sequence[Any]) -> Iterator[ColumnValues]:
+        """The same over rows some of which lack this branch."""
+        filled = list(compress(range(len(rows)), rows))
+        for path, leaf, values in self.columns([rows[index] for index in filled]):
+            spread: list[Any] = [None] * len(rows)
+            for index, value in zip(filled, values, strict=True):
+                spread[index] = value
+            yield path, leaf, spread
+
+
+def part_of(node: Tree | Leaf, path: str) -> Branch | tuple[str, Leaf] | None:
+    """What a node adds to the columns; `None` for nothing."""
+    if isinstance(node, Leaf):
+        return (path, node) if node in KEPT else None
+    branch = Branch(node, f"{path}.")
+    return branch if branch.parts else None
+
+
+def relaxed(tree: Tree) -> Tree:
+    """The tree with every scalar open to any type."""
+    return {
+        name: relaxed(node) if isinstance(node, dict) else Leaf.SCALAR if node in SCALARS | {Leaf.NULL} else node
+        for name, node in tree.items()
+    }
+
+
+def build_struct(tree: Tree, *, strict: bool) -> type[msgspec.Struct]:
+    """A Struct with one optional attribute per branch of the tree."""
+    fields: list[tuple[str, Any, Any]] = []
+    for index, node in enumerate(tree.values()):
+        if isinstance(node, dict):
+            fields.append((f"f{index}", build_struct(node, strict=strict) | None, None))
+        elif node in LEAF_TYPES:
+            fields.append((f"f{index}", LEAF_TYPES[node], None))
+        else:
+            fields.append((f"f{index}", msgspec.Raw, RAW))
+    odd = any(ODD_NAME.search(name) for name in tree)
+    names = {f"f{index}": f"\ue000{index}" if ODD_NAME.search(name) else name for index, name in enumerate(tree)}
+    return msgspec.defstruct("Row", fields, rename=names, gc=False, forbid_unknown_fields=strict and not odd)
