@@ -6,9 +6,6 @@ import numpy as np
 
 from blade.rollouts.table import RolloutTable
 
-CHANCE = 0.01
-"""How likely it may be at most that rollouts fall together in time by chance."""
-
 
 class Clock:
     """The repeat and the time of every rollout of a run."""
@@ -21,9 +18,9 @@ class Clock:
         self.place = np.where(np.isnan(made), np.nan, order)
         """Place in the order of time, from 0 to 1."""
 
-    def is_outage(self, rows: Sequence[int]) -> bool:
-        """Whether some rollouts are all of one repeat, or of one stretch of time, beyond chance."""
-        return min(self.chance_of_repeat(rows), self.chance_of_time(rows)) < CHANCE
+    def chance(self, rows: Sequence[int]) -> float:
+        """That so many rollouts fall so close together, in one repeat or in one stretch of time."""
+        return min(self.chance_of_repeat(rows), self.chance_of_time(rows))
 
     def chance_of_repeat(self, rows: Sequence[int]) -> float:
         """That so many rollouts are all of one repeat; 1 when they are not."""

@@ -32,9 +32,15 @@ AGREEMENT = 0.9
 NATURAL = 0.5
 """When more than this share of prompts hold their answer, the task is meant to (options, extraction)."""
 SHORTEST_ANSWER = 2
-CUE = r"(?:answer|solution|expected(?: output| result)?|ground truth|correct(?: option| choice)?)\b"
+CUE = (
+    r"(?:answer|solution|expected(?: output| result)?|ground truth|correct(?: option| choice)?"
+    r"|spoiler|rubric|grad(?:er|ing))\b"
+)
 """Words that may come a little before an answer they tell."""
-FIELD = r"(?:\b(?:gold|target|label|reference|truth|(?:answer[ _])?key)\b[\"']?\s*[:=]\s*[\"']?|####\s*)"
+FIELD = (
+    r"(?:\b(?:gold|target|label|reference|truth|result|output|(?:answer[ _])?key)\b"
+    r"[\"']?\s*(?:[:=]|is|->)\s*[\"']?|####\s*)"
+)
 """Names under which data sets keep an answer: they must stand right before it."""
 
 Sample = tuple[int, Rollout]
@@ -141,7 +147,7 @@ def told(expected: str) -> re.Pattern[str]:
     """An answer after a word for it in the same line, alone in the line after one, or as a field."""
     value = rf"(?<!\w){re.escape(expected)}(?!\w)"
     alone = rf"[^\w\n]*\n\s*{value}[^\w\n]*(?:\n|\Z)"
-    return re.compile(rf"{CUE}(?:[^\n]{{0,25}}?{value}|{alone})|{FIELD}{value}", re.IGNORECASE)
+    return re.compile(rf"{CUE}(?:[^\n]{{0,40}}?{value}|{alone})|{FIELD}{value}", re.IGNORECASE)
 
 
 def contradictions(run: Run, outcomes: Outcomes) -> list[Found]:

@@ -36,17 +36,19 @@ FILLER = frozenset(
 
 SELF = r"(?<!\w)(?:i|i['’](?:m|d|ll|ve)|me|my|mine|we|we['’]re|our|us|(?:this|the)\s+assistant|an?\s+ai)\b"
 NO = r"""(?:n['’]t\b|(?<!\w)(?:(?:not|cannot|never|no|pass|stop|only|rather|better)\b|unable|refrain|avoid|declin|refus
-    |abstain|withhold|beyond|outside|against|without|irresponsib|unanswered))"""
+    |abstain|withhold|beyond|outside|against|without|irresponsib|unanswered|off[\s-]limits))"""
 DENIAL = re.compile(
     rf"""{SELF}[^.!?\n]{{0,80}}?{NO} | {NO}[^.!?\n]{{0,60}}?{SELF}
-      | \A\W*(?:no|nope|sorry|afraid\s+not|can['’]?t|cannot|won['’]?t|unable|not)\b""",
+      | \A\W*(?:no(?=[.!]|\W*\Z) | (?:(?:sorry|afraid),?\s+(?:but\s+)?(?:no|not)|nope|can['’]?t|cannot|won['’]?t)\b
+            | unable)""",
     re.IGNORECASE | re.VERBOSE,
 )
 """Somebody who speaks of himself and says no."""
 PASSIVE = re.compile(
-    r"\b(?:not|never|cannot)\s+(?:\w+\s+){0,2}(?:be|been|being)?\s*\w+ed\b|\bcarried\s+out\b", re.IGNORECASE
+    r"\b(?:not|never|cannot)\s+(?:\w+\s+){0,2}\w+ed\b|\b(?:reject|block|refus|declin|flagg|filter|withh|prevent|violat)\w*",
+    re.I,
 )
-"""Something that nobody in particular has not done."""
+"""Something that was not done, or done away with, by nobody in particular."""
 FOREIGN = re.compile(
     r"""lo\s+siento | no\s+puedo | no\s+es\s+posible | désolé | (?:ne|n['’])\s?(?:peux|puis|suis)[^.]{0,20}\bpas\b
       | tut\s+mir\s+leid | (?:kann|darf|werde)\b[^.]{0,40}\bnicht\b | mi\s+dispiace | non\s+posso | não\s+posso
@@ -124,10 +126,16 @@ FIRST_PERSON = re.compile(r"\bI(?:['’]\w+)?\s")
 
 
 def service_weight(text: str) -> int:
-    """How many of the things a service's error is made of are in a text; one who says "I" is hardly a service."""
+    """How many of the things a service's error is made of are in a text; 0 unless something is wrong.
+
+    One who says "I" is hardly a service.
+    """
     opening = text[:WINDOW]
-    weight = sum(hint.search(opening) is not None for hint in (LOAD, OUTAGE, SERVICE, ADVICE, STATUS_CODE))
-    return max(0, weight + 2 * is_machine(opening) - 2 * (FIRST_PERSON.search(opening) is not None))
+    weight = sum(hint.search(opening) is not None for hint in (LOAD, OUTAGE, STATUS_CODE)) + 2 * is_machine(opening)
+    if not weight:
+        return 0
+    weight += sum(hint.search(opening) is not None for hint in (SERVICE, ADVICE))
+    return max(0, weight - 2 * (FIRST_PERSON.search(opening) is not None))
 
 
 def is_machine(text: str) -> bool:
@@ -164,7 +172,8 @@ TROUBLE = words(
     unauthori, not authori, reject, refus, conflict, timed out, timeout, panic, fault, abort, fatal, malformed,
     unsupported, unavailable, undefined, exceed, limit, null., false., must., already, locked, wrong, bad.,
     quota, traceback, usage:, sorry, doesn't, isn't, wasn't, didn't, won't, expired, mismatch, corrupt, broken,
-    lost., stale., kill, crash, enoent, eacces, segmentation"""
+    lost., stale., kill, crash, blocked, interrupted, out of bounds, out of range, too few, too many, enoent,
+    eacces, segmentation"""
 )
 ERROR_CODE = re.compile(r"\w(?:Error|Exception|Fault)\b|(?<![\w.])[45]\d\d\b|-\d{5}\b")
 
@@ -211,14 +220,16 @@ def news(text: str) -> tuple[int, int]:
     return (len(said) if bad is None else bad.start()), (len(said) if good is None else good.start())
 
 
+LOOK = r"""(?:check|look|pull|review|read|open|search|examin|verif|inspect|investigat|find|fetch|get|retriev|gather|see
+    |dig|go\s+(?:through|over|on)|understand|figur|work\s+out|test|run|try|quer|call|consult|load|collect|confirm
+    |double-check|start|begin|proceed|continu|analy[sz])"""
 INTENT = re.compile(
-    r"""\b(?:i(?:['’]ll|\s+(?:will|should|shall|must|need\s+to|want\s+to|have\s+to))
+    rf"""\b(?:(?:i(?:['’]ll|\s+(?:will|should|shall|must|need\s+to|want\s+to|have\s+to))
             |i(?:['’]m|\s+am)\s+(?:now\s+)?(?:going|about)\s+to
             |let(?:\s+me|['’]s|\s+us)|time\s+to|(?:one|just\s+a)\s+(?:moment|second)|hold\s+on|give\s+me\s+a|next\s+step)
-        [^.!?:\n]{0,40}?\b(?:check|look|pull|review|read|open|search|examin|verif|inspect|investigat|find|fetch|get|retriev
-            |gather|see|go\s+(?:through|over|on)|dig|test|run|try|quer|call|consult|load|collect|confirm|double-check|start
-            |begin|proceed|continu)
-        [^.!?:\n]{0,120}[.:…!]*\s*\Z""",
+            [^.!?:\n]{{0,40}}?\b{LOOK}
+          |(?:now|currently|still|i['’]m|i\s+am)\s+(?:\w+\s+)?{LOOK}\w*ing\b)
+        [^.!?:\n]{{0,120}}[.:…!]*\s*\Z""",
     re.IGNORECASE | re.VERBOSE,
 )
 

@@ -19,8 +19,8 @@ ENOUGH = 4
 ENOUGH_ALONE = 3
 """Hints of structure that decide whatever the words."""
 
-TELLING = 2
-"""Hints of words that tell whose they are."""
+AT_ONCE, CERTAINLY_AT_ONCE = 0.01, 0.001
+"""How unlikely it must be by chance that a message comes at one time, with words for it and without."""
 
 
 def odd_messages(failing: list[Reading], readings: Readings, usually: Usually, *, clock: Clock) -> list[Odd]:
@@ -31,31 +31,36 @@ def odd_messages(failing: list[Reading], readings: Readings, usually: Usually, *
             groups[fingerprint(reading.said) or -reading.row - 1].append(reading)
     out: list[Odd] = []
     for words, group in groups.items():
-        tasks, outage = len({reading.task for reading in group}), clock.is_outage([reading.row for reading in group])
+        tasks, chance = len({reading.task for reading in group}), clock.chance([reading.row for reading in group])
         for reading in group if words not in usually.said else ():
-            code = judge(reading.said, lacks(reading, tasks, readings, usually), outage=outage)
+            code = judge(reading.said, lacks(reading, tasks, readings, usually), chance=chance)
             out += [(code, reading, reading.ends_at)] if code else []
     return out
 
 
 def lacks(reading: Reading, tasks: int, readings: Readings, usually: Usually) -> int:
     """How much of what passing rollouts have a message lacks; words that other tasks hear too are about none."""
-    missing = (usually.call_tools and not reading.calls) + usually.are_parsed
+    missing = usually.would_call(reading) + usually.are_parsed
     if readings.mentions_task(reading):
         return missing
     return missing + usually.mention_task + min(tasks, SEVERAL) - 1
 
 
-def judge(said: str, hints: int, *, outage: bool) -> str | None:
-    """The signal a message gives, if any: what it speaks of, and when, tells a service from one who declines."""
+def judge(said: str, hints: int, *, chance: float) -> str | None:
+    """The signal a message gives, if any: what it speaks of tells a service from one who declines, and so does when.
+
+    `chance` is how likely it is that it came so often in so short a time.
+    """
     service, refusal = weigh(said)
     if is_plan(said) and not refusal:
         return "stopped_early"
     if not hints or (hints < ENOUGH_ALONE and hints + max(service, refusal) < ENOUGH):
         return None
-    if max(service + 2 * outage, refusal) < TELLING:
+    if chance < (AT_ONCE if service else CERTAINLY_AT_ONCE):
+        service += 2
+    if not service and not refusal:
         return "stock_answer"
-    return "provider_error" if service + 2 * outage > refusal else "refusal"
+    return "provider_error" if service > refusal else "refusal"
 
 
 def weigh(said: str) -> tuple[int, int]:

@@ -8,7 +8,7 @@ import numpy as np
 from blade.diagnosis.clock import Clock
 from blade.diagnosis.observations import Seen, any_of
 from blade.diagnosis.odd_messages import odd_messages
-from blade.diagnosis.odd_results import odd_results
+from blade.diagnosis.odd_results import is_stuck, odd_results
 from blade.diagnosis.readings import Readings
 from blade.diagnosis.signals import Sightings, truncated
 from blade.diagnosis.usual import learn
@@ -23,12 +23,15 @@ def look_closer(sightings: Sightings, table: RolloutTable, success: Floats, read
 
 
 def find_oddities(table: RolloutTable, success: Floats, readings: Readings) -> dict[str, dict[int, int]]:
-    """Signal -> row -> item, for failing rollouts that were not cut off by a limit."""
+    """Signal -> row -> item, for failing rollouts."""
     limited = set(truncated(table).rows.tolist())
     usually = learn([reading for reading in readings.all if success[reading.row] == 1.0], readings)
-    failing = [reading for reading in readings.all if success[reading.row] == 0.0 and reading.row not in limited]
-    found = odd_results(failing, readings, usually)
-    found += odd_messages(failing, readings, usually, clock=Clock(table))
+    failing = [reading for reading in readings.all if success[reading.row] == 0.0]
+    ended = [reading for reading in failing if reading.row not in limited]
+    # Who goes on asking a machine that is gone runs into a limit.
+    asking = [reading for reading in failing if reading.row in limited and is_stuck(reading)]
+    found = odd_results([*ended, *asking], readings, usually)
+    found += odd_messages(ended, readings, usually, clock=Clock(table))
     out: dict[str, dict[int, int]] = {}
     for code, reading, item in found:
         out.setdefault(code, {})[reading.row] = item

@@ -27,6 +27,8 @@ FOR_COMPARISON = 300
 """Rollouts of tasks that always pass that are read too: what is odd must be odd beside them."""
 KEPT = 2000
 """Characters kept of what was said last."""
+FEWEST_LETTERS = 4
+"""What a tool says in fewer letters, many say."""
 MOST_RESULTS = 200
 TOPIC = 4000
 """Characters of a prompt in which its task's terms are looked for."""
@@ -51,6 +53,8 @@ class Told(NamedTuple):
     """The tool and the shape of its answer."""
     words: int
     """A number that two answers share when they differ in numbers and ids alone; 0 for a very short or a long one."""
+    asked: str
+    """Arguments of the call it answers."""
     at: int
     """Position of the item."""
 
@@ -155,19 +159,22 @@ def note(row: int, task: int, rollout: Rollout, topic: frozenset[str]) -> Readin
 
 
 def told_by(items: Sequence[Item]) -> list[Told]:
-    """What tools said; one whose name is not stored goes by the call before it."""
+    """What tools said; an answer that does not name its call belongs to the one before it."""
     out: list[Told] = []
-    name = ""
+    calls: dict[str | None, Item] = {}
     for item in items:
         if item.kind == "tool_call":
-            name = item.name or ""
+            calls[item.call_id] = calls[None] = item
         elif item.kind == "tool_result":
-            out.append(Told(Met(item.name or name, shape_of(item.text)), words_of(item.text), item.position))
+            call = calls.get(item.call_id) or calls.get(None)
+            name, asked = ("", "") if call is None else (call.name or "", call.text)
+            kind = Met(item.name or name, shape_of(item.text))
+            out.append(Told(kind, words_of(item.text), asked, item.position))
     return out[-MOST_RESULTS:]
 
 
 def words_of(text: str) -> int:
-    return fingerprint(text) if len(text) <= SHORT_MESSAGE else 0
+    return fingerprint(text, fewest=FEWEST_LETTERS) if len(text) <= SHORT_MESSAGE else 0
 
 
 def answered(row: int, rollout: Rollout) -> Answered | None:

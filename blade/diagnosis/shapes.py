@@ -85,11 +85,12 @@ class Usual:
         return self.shapes[shape] > most or any(self.statuses[how] > most for how in STATUS.findall(shape))
 
     def surprise(self, shape: str) -> int:
-        """How much a shape is out of the usual: 2 much, 1 perhaps, 0 not."""
+        """How much a shape is out of the usual: 2 never heard, 1 rare or perhaps never heard, 0 not at all."""
         if self.total < FEW or self.is_common(shape):
             return 0
         new = sum(count == 1 for count in self.shapes.values()) / self.total
-        return 2 if self.total >= MANY and new <= SURPRISING else int(new <= MAYBE_SURPRISING)
+        never = self.total >= MANY and not self.shapes[shape]
+        return 2 if never and new <= SURPRISING else int(new <= MAYBE_SURPRISING)
 
 
 class Met(NamedTuple):

@@ -25,18 +25,29 @@ class Usually(NamedTuple):
     said: set[int]
     """Last words of rollouts."""
     call_tools: bool
+    idle: set[int]
+    """Tasks that passed without a call."""
     mention_task: bool
     are_parsed: bool
 
     def surprise(self, told: Told) -> int:
-        """How unusual what a tool said is: 2 very, 1 perhaps, 0 not."""
+        """How unusual what a tool said is: 2 very, 1 somewhat, 0 not."""
         usual = self.tools.get(told.kind.tool)
         return 0 if usual is None or told.kind in self.endings else usual.surprise(told.kind.shape)
+
+    def has_met(self, told: Told) -> bool:
+        """Whether a passing rollout met such a thing."""
+        usual = self.tools.get(told.kind.tool)
+        return told.words in self.told or (usual is not None and usual.shapes[told.kind.shape] > 0)
 
     def is_usual(self, told: Told) -> bool:
         """Whether a tool says such things where all is well."""
         usual = self.tools.get(told.kind.tool)
         return told.kind in self.endings or (usual is not None and usual.is_common(told.kind.shape))
+
+    def would_call(self, reading: Reading) -> bool:
+        """Whether a rollout made no call where others do, also at its task."""
+        return self.call_tools and not reading.calls and reading.task not in self.idle
 
 
 def learn(passing: list[Reading], readings: Readings) -> Usually:
@@ -48,6 +59,7 @@ def learn(passing: list[Reading], readings: Readings) -> Usually:
         endings={reading.told[-1].kind for reading in fine},
         told={told.words for reading in passing for told in reading.told},
         said={fingerprint(reading.said) for reading in passing},
+        idle={reading.task for reading in passing if not reading.calls},
         call_tools=known and share(reading.calls > 0 for reading in passing) >= NEARLY_ALL,
         mention_task=known and share(readings.mentions_task(reading) for reading in passing) >= NEARLY_ALL,
         are_parsed=known and share(reading.is_parsed for reading in passing) >= NEARLY_ALL,

@@ -72,7 +72,7 @@ TIMED_OUT = re.compile(
 ERROR_OPENING = re.compile(
     r"""\W{0,4}(?:
         (?:\w+\.){0,6}\w*(?:error|exception|timeout|unavailable|disconnected)(?:error)?\b\s*(?:code|[:(\d-]|$)
-      | (?:api|https?|server|request|upstream|provider|internal)\s+(?:error|failed|failure)
+      | (?:[\w-]+\s+){0,4}(?:api|https?|server|request|upstream|provider|internal)\s+(?:error|failed|failure)
       | an?\s+(?:\w+\s+){0,2}error\s+occurred | <(?:!doctype|html) | (?:\w+\s+){1,4}failed\s*[:(-] | \w*error\w*\]
       | (?:connection|network)\s+(?:error|reset|refused|aborted|closed|timed\s+out)\W*$
       | (?:[\w.-]+:\s*)?(?:http\S*\s*)?[45]\d\d\b(?=\W+\w) | [{\[] | "?(?:error|object|type|code|status|message)"?\s*:
@@ -166,11 +166,11 @@ MACHINE = re.compile(r"[{}<>\[\]]|https?://|\w(?:Error|Exception)\b|\b[45]\d\d\b
 MACHINE_BIT = 1 << 30
 
 
-def fingerprint(text: str) -> int:
+def fingerprint(text: str, *, fewest: int = FEWEST_LETTERS) -> int:
     """A number that two texts share when they differ in numbers and ids alone; its highest bit says: by a machine."""
     opening = text[:240]
     words = " ".join(NAMES.sub("#", opening.lower()).split())[:160]
-    if len(words) < FEWEST_LETTERS:
+    if len(words) < fewest:
         return 0
     return (crc32(words.encode("utf-8", "replace")) % MACHINE_BIT) | (MACHINE_BIT if MACHINE.search(opening) else 0)
 

@@ -10,21 +10,19 @@ def clock(folder: Path, rows: list[Row]) -> Clock:
     return Clock(read_rows(folder, rows).table)
 
 
-def test_four_rollouts_of_one_repeat_in_five_are_an_outage(tmp_path: Path) -> None:
+def test_four_rollouts_of_one_repeat_in_five_are_hardly_chance(tmp_path: Path) -> None:
     found = clock(tmp_path, [rollout(task, repeat) for task in range(4) for repeat in range(5)])
     # rows are sorted by task, then repeat; (1/5)^3 = 0.008
     assert found.chance_of_repeat([0, 5, 10, 15]) == pytest.approx(0.008)
-    assert found.is_outage([0, 5, 10, 15])
-    assert not found.is_outage([0, 5, 10, 16])
+    assert found.chance([0, 5, 10, 16]) == 1.0
 
 
-def test_rollouts_of_the_only_repeat_are_no_outage(tmp_path: Path) -> None:
-    assert not clock(tmp_path, [rollout(task, 0) for task in range(20)]).is_outage(range(20))
+def test_rollouts_of_the_only_repeat_are_chance(tmp_path: Path) -> None:
+    assert clock(tmp_path, [rollout(task, 0) for task in range(20)]).chance(range(20)) == 1.0
 
 
-def test_rollouts_made_one_after_the_other_are_an_outage(tmp_path: Path) -> None:
+def test_rollouts_made_one_after_the_other_are_hardly_chance(tmp_path: Path) -> None:
     found = clock(tmp_path, [rollout(task, 0, response={"created_at": 1000.0 + task}) for task in range(101)])
     # three of 101 places in a row span 0.02: 3 * 0.02^2 - 2 * 0.02^3
     assert found.chance_of_time([40, 41, 42]) == pytest.approx(0.001184)
-    assert found.is_outage([40, 41, 42])
-    assert not found.is_outage([10, 40, 90])
+    assert found.chance([40, 41, 42]) == found.chance_of_time([40, 41, 42])

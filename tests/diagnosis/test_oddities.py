@@ -78,6 +78,26 @@ def test_an_error_after_which_a_tool_worked_again_is_no_end(tmp_path: Path) -> N
     assert "sandbox_fault" not in signals(tmp_path, rows)
 
 
+def test_one_who_asks_a_lost_machine_until_a_limit_lost_it(tmp_path: Path) -> None:
+    asked = [[call("book", f'{{"try": {n}}}', f"c{n}"), result("peer not there", f"c{n}")] for n in range(3)]
+    limit = {"incomplete_details": {"reason": "max_output_tokens"}}
+    row = booked(0, 2, 0.0, output=[item for pair in asked for item in pair], response=limit)
+    assert signals(tmp_path, [*passing(), row])["sandbox_fault"] == ["0:2#6"]
+
+
+def test_one_who_makes_the_same_call_again_is_in_a_loop_and_lost_nothing(tmp_path: Path) -> None:
+    again = [item for n in range(3) for item in (call("book", call_id=f"c{n}"), result("guest unknown", f"c{n}"))]
+    found = signals(tmp_path, [*passing(), *failing(range(1), [*again, message("G077 is with us.")])])
+    assert found == {"repeated_tool_call": ["0:2#5"], "ignored_tool_error": ["0:2#7"]}
+
+
+def test_what_passing_rollouts_met_and_got_over_is_no_end(tmp_path: Path) -> None:
+    slip = [call("book"), result("guest 17 unknown"), call("book"), result('{"room": 1, "guest": "G177"}')]
+    rows = [*passing(), booked(1, 3, output=[*slip, message("G177 has a room now.")])]
+    found = signals(tmp_path, [*rows, *failing(range(1), [call("book"), result("guest 23 unknown")])])
+    assert found.keys() == {"stopped_early"}
+
+
 def test_a_usual_result_at_the_end_is_an_early_stop(tmp_path: Path) -> None:
     cut = [call("book"), result('{"room": 0, "guest": "G077"}')]
     assert signals(tmp_path, [*passing(), *failing(range(1), cut)]) == {"stopped_early": ["0:2#2"]}
@@ -102,6 +122,12 @@ def test_the_same_words_about_each_task_are_its_answer(tmp_path: Path) -> None:
 def test_one_who_says_no_without_a_call_where_all_others_call_declines(tmp_path: Path) -> None:
     rows = [*passing(), *failing(range(1), [message("I have to pass on this one.")])]
     assert signals(tmp_path, rows)["refusal"] == ["0:2#1"]
+
+
+def test_a_task_that_passes_without_a_call_needs_none(tmp_path: Path) -> None:
+    idle = rollout(30, 0, output=[message("Guests may cancel, yes.")])
+    no = rollout(30, 1, 0.0, output=[message("I would rather not say.")])
+    assert signals(tmp_path, [*passing(), idle, no]) == {}
 
 
 def test_a_service_that_speaks_in_the_models_place_is_a_provider_error(tmp_path: Path) -> None:
