@@ -29,6 +29,14 @@ FLAG = {"type": "boolean"}
 MAYBE = {"type": ["string", "null"]}
 DATE = {"type": "string", "pattern": r"^\d{4}-\d{2}-\d{2}$"}
 TIME = {"type": "string", "pattern": r"^\d{2}:\d{2}$"}
+NUMBER = {"type": "number"}
+MAYBE_COUNT = {"type": ["integer", "null"]}
+
+WORDED = [
+    *((TEXT, "text"), (COUNT, "whole number"), (NUMBER, "number"), (FLAG, "true or false"), (MAYBE, "text or null")),
+    *((MAYBE_COUNT, "whole number or null"), (DATE, "date as YYYY-MM-DD"), (TIME, "time as HH:MM")),
+]
+"""How a prompt says what a field takes."""
 
 Schema = dict[str, Any]
 
@@ -74,6 +82,19 @@ def one_of(*values: str) -> Schema:
     return {"enum": list(values)}
 
 
+def worded(schema: Schema) -> str:
+    """A schema in words: small models copy a JSON Schema where they should fill it."""
+    if "enum" in schema:
+        return "one of " + ", ".join(schema["enum"])
+    if schema["type"] == "array":
+        return f"list, each {worded(schema['items'])}"
+    if schema["type"] == "object":
+        return "an object with " + "; ".join(
+            f"{name} ({worded(inner)})" for name, inner in schema["properties"].items()
+        )
+    return next(words for known, words in WORDED if known == schema)
+
+
 def names(dice: Dice, count: int) -> list[str]:
     firsts, lasts = dice.sample("first", FIRST, count), dice.sample("last", LAST, count)
     return [f"{first} {last}" for first, last in zip(firsts, lasts, strict=True)]
@@ -111,7 +132,7 @@ def invoice(dice: Dice) -> Filled:
         f"{customer} bought {count} {item} from us at {price} dollars each. "
         f"{'The invoice was paid the same day.' if paid else 'The invoice is still open.'}"
     )
-    schema = fields(customer=TEXT, item=one_of(*FURNITURE), quantity=COUNT, price_each={"type": "number"}, paid=FLAG)
+    schema = fields(customer=TEXT, item=one_of(*FURNITURE), quantity=COUNT, price_each=NUMBER, paid=FLAG)
     expected = {"customer": customer, "item": item, "quantity": count, "price_each": price, "paid": paid}
     return Filled(text, schema, expected)
 
@@ -177,7 +198,7 @@ def changed_order(dice: Dice) -> Filled:
         f"Hi, I'd like {WORDS[count]} {first} at {cost} dollars each, {WORDS[other]} {second} at {price} dollars each "
         f"and a couple of {third}. Oh, wait: no {third} after all, and please make that {WORDS[new]} {first}."
     )
-    schema = fields(items=listed(fields(name=one_of(*MENU), quantity=COUNT)), total={"type": "number"})
+    schema = fields(items=listed(fields(name=one_of(*MENU), quantity=COUNT)), total=NUMBER)
     items = [{"name": first, "quantity": new}, {"name": second, "quantity": other}]
     return Filled(text, schema, {"items": items, "total": new * cost + other * price})
 
@@ -220,7 +241,7 @@ def report(dice: Dice) -> Filled:
         street=TEXT,
         cars=COUNT,
         eyewitness=MAYBE,
-        injured={"type": ["integer", "null"]},
+        injured=MAYBE_COUNT,
         police_officer=MAYBE,
     )
     expected = {"caller": caller, "street": street, "cars": cars}
@@ -298,6 +319,7 @@ def task(number: int, row: dict[str, Any]) -> dict[str, Any]:
         "kind": row["form"].kind,
         "difficulty": row["form"].difficulty,
         "text": filled.text,
+        "form": "\n".join(f"{name}: {worded(inner)}" for name, inner in filled.schema["properties"].items()),
         "schema": filled.schema,
         "expected": filled.expected,
     }
