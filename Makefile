@@ -44,6 +44,9 @@ bench-throughput: .venv/.run ## measure how the runner keeps up with the bare SD
 accuracy: .venv/.run ## put known faults into made-up runs and measure how many the diagnosis finds (ARGS="--trials 5")
 	.venv/bin/python tests/accuracy/run.py $(ARGS)
 
+rollouts: .venv/.local ## make the benchmarks' rollouts again with small real models (hours; ARGS="--model smollm2-135m")
+	.venv/bin/python scripts/make_rollouts.py $(ARGS)
+
 clean: ## remove caches and build output; .venv and reports stay
 	rm -rf build dist .bench .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find blade tests -type d -name __pycache__ -prune -exec rm -rf {} +
@@ -75,6 +78,9 @@ endef
 
 .venv/.dev: pyproject.toml | .venv/bin/python
 	$(call install,--group dev)
+
+.venv/.local: pyproject.toml | .venv/bin/python
+	$(call install,--group local)
 
 .venv/.bench: pyproject.toml | .venv/bin/python
 	$(call install,--group bench)
