@@ -15,8 +15,8 @@ IN_LOG = 10.0
 
 
 @contextlib.contextmanager
-def watching(*, clock: Callable[[], float] = time.monotonic) -> Iterator[Callable[["Tally"], None]]:
-    """Something that is told of every rollout and says so now and then."""
+def watching(label: str = "", *, clock: Callable[[], float] = time.monotonic) -> Iterator[Callable[["Tally"], None]]:
+    """Something that is told of every rollout and says so now and then, after a label."""
     from rich.live import Live
     from rich.text import Text
 
@@ -24,6 +24,7 @@ def watching(*, clock: Callable[[], float] = time.monotonic) -> Iterator[Callabl
 
     console = make_console(stderr=True)
     said = clock()
+    start = f"{label}: " if label else ""
 
     if not console.is_terminal:
 
@@ -31,7 +32,7 @@ def watching(*, clock: Callable[[], float] = time.monotonic) -> Iterator[Callabl
             nonlocal said
             if clock() - said >= IN_LOG:
                 said = clock()
-                console.print(Text(sentence(tally.now())), soft_wrap=True)
+                console.print(Text(start + sentence(tally.now())), soft_wrap=True)
 
         yield log
         return
@@ -42,7 +43,7 @@ def watching(*, clock: Callable[[], float] = time.monotonic) -> Iterator[Callabl
             nonlocal said
             if clock() - said >= ON_TERMINAL:
                 said = clock()
-                live.update(Text(sentence(tally.now())), refresh=True)
+                live.update(Text(start + sentence(tally.now())), refresh=True)
 
         yield draw
 

@@ -1,12 +1,31 @@
 """`blade eval run`: put a benchmark to a model, and write rollouts that nothing can undo."""
 
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from blade.cli.options import AsJson, epilog
+from blade.cli.run_options import (
+    Api,
+    Attempts,
+    BaseUrl,
+    Benchmark,
+    CalledTools,
+    ChosenApi,
+    Concurrency,
+    Limit,
+    MaxOutputTokens,
+    Model,
+    Repeats,
+    Root,
+    Seed,
+    Temperature,
+    Timeout,
+    Tools,
+    TopP,
+    make_sampling,
+)
 
 if TYPE_CHECKING:
     from blade.evals.run import RunResult
@@ -19,35 +38,13 @@ EPILOG = epilog(
 )
 
 
-class Tools(StrEnum):
-    """How tools are called."""
-
-    native = "native"
-    text = "text"
-
-
-class Api(StrEnum):
-    """How the model is asked."""
-
-    auto = "auto"
-    responses = "responses"
-    chat = "chat"
-    messages = "messages"
-
-
 def run(
-    benchmark: Annotated[str, typer.Option(metavar="NAME", help="Benchmark; `blade list benchmarks` shows them.")],
-    model: Annotated[str, typer.Option(metavar="MODEL", help="Model, as its server calls it.")],
+    benchmark: Benchmark,
+    model: Model,
     output: Annotated[Path, typer.Option(metavar="FILE", help="Rollouts are appended here, sidecars stand beside it.")],
-    base_url: Annotated[
-        str | None, typer.Option(metavar="URL", help="Server other than the vendor's, e.g. http://localhost:8080/v1.")
-    ] = None,
-    api: Annotated[
-        Api, typer.Option(help="API to speak; auto: messages to claude…, chat to a --base-url, else responses.")
-    ] = Api.auto,
-    tools: Annotated[
-        Tools, typer.Option(help="How tools are called: by the API, or by lines of text, for models never taught to.")
-    ] = Tools.native,
+    base_url: BaseUrl = None,
+    api: ChosenApi = Api.auto,
+    tools: CalledTools = Tools.native,
     agent_url: Annotated[
         str | None,
         typer.Option(metavar="URL", help="NeMo Gym agent that plays and judges instead, e.g. http://localhost:8000."),
@@ -55,26 +52,24 @@ def run(
     skills: Annotated[
         str | None, typer.Option(metavar="DIR", help="Folder of Agent Skills that the model may open.")
     ] = None,
-    repeats: Annotated[int | None, typer.Option(min=1, metavar="N", help="Rollouts per task.")] = None,
-    limit: Annotated[int | None, typer.Option(min=1, metavar="N", help="Only the first N tasks.")] = None,
-    concurrency: Annotated[int, typer.Option(min=1, metavar="N", help="Rollouts at a time.")] = 8,
-    temperature: Annotated[float | None, typer.Option(min=0.0, metavar="T", help="Sampling temperature.")] = None,
-    top_p: Annotated[float | None, typer.Option(min=0.0, max=1.0, metavar="P", help="Nucleus sampling.")] = None,
-    max_output_tokens: Annotated[int | None, typer.Option(min=1, metavar="N", help="Tokens per reply.")] = None,
+    repeats: Repeats = None,
+    limit: Limit = None,
+    concurrency: Concurrency = 8,
+    temperature: Temperature = None,
+    top_p: TopP = None,
+    max_output_tokens: MaxOutputTokens = None,
     max_turns: Annotated[int | None, typer.Option(min=1, metavar="N", help="Replies per rollout.")] = None,
     max_rollout_tokens: Annotated[
         int | None, typer.Option(min=1, metavar="N", help="Tokens of all replies of a rollout together.")
     ] = None,
-    seed: Annotated[int, typer.Option(metavar="N", help="Every rollout's own seed is derived from it.")] = 0,
-    timeout: Annotated[float, typer.Option(min=0.1, metavar="S", help="Seconds one request may take.")] = 600.0,
-    attempts: Annotated[
-        int, typer.Option(min=1, metavar="N", help="Times a request that may yet succeed is made.")
-    ] = 6,
+    seed: Seed = 0,
+    timeout: Timeout = 600.0,
+    attempts: Attempts = 6,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with an earlier run on the same output.")] = False,
     force: Annotated[
         bool, typer.Option("--force", help="Overwrite earlier rollouts; with --resume, go on in spite of changes.")
     ] = False,
-    root: Annotated[Path | None, typer.Option(metavar="DIR", help="Checkout that holds `benchmarks/`.")] = None,
+    root: Root = None,
     as_json: AsJson = False,
 ) -> None:
     """Run a benchmark and write its rollouts, safe against kills and resumable.
@@ -87,7 +82,6 @@ def run(
     from blade.evals.files import RunFiles
     from blade.evals.jobs import Target, Wishes, make_job
     from blade.evals.run import RunOptions, run_job
-    from blade.llm import Sampling
 
     target = Target(
         model=model,
@@ -99,7 +93,7 @@ def run(
         attempts=attempts,
     )
     wishes = Wishes(
-        sampling=Sampling(temperature=temperature, top_p=top_p, max_output_tokens=max_output_tokens, seed=seed),
+        sampling=make_sampling(temperature, top_p, max_output_tokens=max_output_tokens, seed=seed),
         repeats=repeats,
         limit=limit,
         max_turns=max_turns,

@@ -91,3 +91,11 @@ def failed_row(row: Row, error: Exception, *, model: str, seconds: float) -> Row
         WHY: said[:1000],
         **identity(row),
     }
+
+
+def field_at(row: Mapping[str, Any], path: str) -> Any:
+    """A field of a row, dots reaching into nested ones; `None` where there is none."""
+    value: Any = row
+    for part in path.split("."):
+        value = value.get(part) if isinstance(value, Mapping) else None
+    return value

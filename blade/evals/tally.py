@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from blade.evals.rows import FAILURE
+from blade.evals.rows import FAILURE, field_at
 from blade.metrics.intervals import estimate_rate
 from blade.metrics.success import BINARY_RULE, parse_success_rule
 from blade.metrics.values import Metric
@@ -76,10 +76,7 @@ class Tally:
         self.failures[str(row.get(FAILURE))] += 1
 
     def _judge(self, row: Mapping[str, Any]) -> None:
-        value: Any = row
-        for part in self._rule.field.split("."):
-            value = value.get(part) if isinstance(value, Mapping) else None
-        passed = self._rule.apply([value])[0]
+        passed = self._rule.apply([field_at(row, self._rule.field)])[0]
         if passed == passed:  # unknown is nan
             counts = self._tasks.setdefault(row["_ng_task_index"], [0, 0])
             counts[0] += 1
