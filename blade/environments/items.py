@@ -39,3 +39,8 @@ def content_text(content: Any) -> str:
     parts = content if isinstance(content, list) else []
     texts = [part.get("text") for part in parts if isinstance(part, dict)]
     return "".join(text for text in texts if isinstance(text, str))
+
+
+def readable(text: object) -> str:
+    """A text that can be written to any file: half characters, which models can spell in JSON, are written out."""
+    return str(text).encode("utf-8", "backslashreplace").decode()

@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from blade.environments.items import readable
 from blade.environments.unit_tests.guest.wire import line, pack, unpack
 from blade.errors import BladeError
 
@@ -198,11 +199,6 @@ class Guest:
                 if pipe is not None:
                     pipe.close()
         self.folder.cleanup()
-
-
-def readable(text: object) -> str:
-    """A text that can be written to any file: half characters are spelled out."""
-    return str(text).encode("utf-8", "backslashreplace").decode()
 
 
 def outcome_of(reply: dict[str, Any]) -> Outcome:
