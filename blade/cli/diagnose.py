@@ -6,13 +6,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from blade.cli.options import AsJson, epilog
+from blade.cli.options import AsJson, Root, epilog
 
 if TYPE_CHECKING:
     from blade.cli.pipeline import Done
+    from blade.diagnosis import AnalyzeOptions
 
 EPILOG = epilog(
     "blade diagnose rollouts.jsonl --out out",
+    "blade diagnose results/word_math.jsonl --benchmark word_math --out out",
     "blade diagnose results/*.jsonl.gz --group-by model --out out",
     "cat rollouts.jsonl | blade diagnose - --success 'reward >= 0.5' --slice difficulty",
 )
@@ -51,6 +53,10 @@ def diagnose(
             help="Fields whose values tell runs apart; `file` makes every file a run. One folder per run.",
         ),
     ] = None,
+    benchmark: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Benchmark whose success rule, slices and taxonomy pack are used."),
+    ] = None,
     success: Annotated[
         str | None, typer.Option(metavar="RULE", help="When a rollout counts as a success, e.g. 'reward >= 1.0'.")
     ] = None,
@@ -76,6 +82,7 @@ def diagnose(
         int | None, typer.Option(min=1, metavar="N", help="Processes that read a large file; all cores by default.")
     ] = None,
     no_cache: Annotated[bool, typer.Option("--no-cache", help="Neither use nor keep what was read before.")] = False,
+    root: Root = None,
     as_json: AsJson = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print no summary and no progress.")] = False,
 ) -> None:
@@ -103,9 +110,27 @@ def diagnose(
         use_cache=not no_cache,
     )
     options = AnalyzeOptions(success=success, slices=tuple(slice or ()), cluster_field=cluster_field, pack=pack)
+    if benchmark is not None:
+        options = as_benchmark_says(options, benchmark, root)
     with ReadingBar(wanted=not quiet) as bar:
         done = diagnose_into(out, resolve_inputs(inputs, out), read=read, options=options, progress=bar)
     render(done, as_json=as_json, quiet=quiet)
+
+
+def as_benchmark_says(options: "AnalyzeOptions", name: str, root: Path | None) -> "AnalyzeOptions":
+    """What the user left open, as the benchmark has it."""
+    import msgspec
+
+    from blade.benchmarks import find_benchmark
+    from blade.diagnosis.packs.load import shipped_names
+
+    known = find_benchmark(name, root)
+    if options.success is None and known.success is not None:
+        source = f"stated by the benchmark {known.name}"
+        options = msgspec.structs.replace(options, success=known.success, success_source=source)
+    pack = known.skill if known.skill in shipped_names() else None
+    slices = tuple(dict.fromkeys([*options.slices, *known.slices]))
+    return msgspec.structs.replace(options, slices=slices, pack=options.pack or pack)
 
 
 def render(done: "Done", *, as_json: bool, quiet: bool) -> None:

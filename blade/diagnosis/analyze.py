@@ -49,6 +49,8 @@ class AnalyzeOptions(msgspec.Struct, frozen=True, kw_only=True):
 
     success: str | None = None
     """Success rule, such as `reward >= 1.0`; inferred from the rewards when `None`."""
+    success_source: str = "given with --success"
+    """Who states that rule, in words."""
     slices: tuple[str, ...] = ()
     """Fields to cut the run by, besides those that are found."""
     cluster_field: str | None = None
@@ -146,7 +148,7 @@ def diagnose(run: Run, options: AnalyzeOptions | None = None, *, others: Sequenc
 
 def judged(run: Run, options: AnalyzeOptions) -> Judged:
     """Which rollouts of a run succeeded, and what was seen in them."""
-    success, passed = decide_success(run.table, options.success)
+    success, passed = decide_success(run.table, options.success, source=options.success_source)
     readings = NOTHING_READ if success.rule is None else read_closely(run, passed)
     sightings = look_closer(find_signals(run.table), run.table, passed, readings)
     outcomes = make_outcomes(run.table, passed, sightings, options.cluster_field)

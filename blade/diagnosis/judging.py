@@ -16,11 +16,13 @@ from blade.rollouts.identity import require_field
 from blade.rollouts.table import FAILED, RolloutTable
 
 
-def decide_success(table: RolloutTable, wanted: str | None) -> tuple[Success, Floats]:
-    """How success is decided, and per row whether it was one (nan when unknown)."""
+def decide_success(
+    table: RolloutTable, wanted: str | None, *, source: str = "given with --success"
+) -> tuple[Success, Floats]:
+    """How success is decided, and per row whether it was one (nan when unknown); `source` says who wanted it."""
     if wanted is not None:
         rule = parse_success_rule(wanted)
-        stated = Success(kind="rule", rule=str(rule), source="given with --success")
+        stated = Success(kind="rule", rule=str(rule), source=source)
         return stated, apply_rule(rule, table)
     success = infer_success(table.reward)
     if success.rule is None:

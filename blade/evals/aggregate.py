@@ -81,7 +81,7 @@ def write_aggregate(rollouts: Path, options: AggregateOptions | None = None) -> 
     """Computes the metrics of a rollout file and writes `STEM_aggregate_metrics.json` beside it.
 
     This is what a runner calls when a run has ended: `write_aggregate(output, AggregateOptions(success=…, slices=…))`.
-    The file is streamed: memory grows by some hundred bytes per rollout, whatever the length of trajectories.
+    The file is streamed: memory grows by about a kilobyte per rollout, whatever the length of trajectories.
     Materialized inputs and failures are looked for beside it. Raises `ProblemsFound` when rows with one key differ
     (unless `duplicates` says which counts) or when rollouts are not among the inputs, `InputError` when there are none.
     """

@@ -1,6 +1,6 @@
 """Rollouts read for their numbers alone: streamed row by row and kept as columns, so that responses are never held.
 
-What stays of a row is its key, its numbers at eight bytes each and a short record for the profile: some hundred bytes,
+What stays of a row is its key, its numbers at eight bytes each and a short record for the profile: about a kilobyte,
 however long the trajectory. A line that is no rollout is left out and told.
 """
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 import zstandard
 from blade_command import airline, blade, blade_process, document
+from own_benchmark import sum_rollout, write_sums
 from rollout_rows import Row, rollout, write_rows
 
 from blade.diagnosis import AnalyzeOptions, with_named_fields
@@ -156,3 +157,21 @@ def test_a_process_of_its_own_prints_the_same_json(tmp_path: Path) -> None:
 
     assert (done.returncode, done.stderr) == (0, b"")
     assert json.loads(done.stdout) == document(blade("diagnose", source, "--out", tmp_path / "b", "--json"))
+
+
+def test_a_benchmark_brings_its_success_rule_and_slices_which_the_user_may_override(tmp_path: Path) -> None:
+    write_sums(tmp_path)
+    rows = [sum_rollout(n, repeat, "2", 0.5 + 0.5 * repeat) for n in (0, 1) for repeat in (0, 1)]
+    path = write_rows(tmp_path / "run.jsonl", rows)
+    words = ("diagnose", path, "--benchmark", "sums", "--root", tmp_path, "--out", tmp_path / "out", "--json")
+    found = document(blade(*words))
+    assert (found["success"]["rule"], found["metrics"]["pass_at_1"]["value"]) == ("reward >= 1.0", 0.5)
+    assert found["success"]["source"] == "stated by the benchmark sums"
+    assert found["slices"][0]["field"] == "difficulty"
+    assert document(blade(*words, "--success", "reward >= 0.5"))["success"]["source"] == "given with --success"
+
+
+def test_an_unknown_benchmark_is_wrong_usage(tmp_path: Path) -> None:
+    write_sums(tmp_path)
+    found = blade("diagnose", airline(tmp_path), "--benchmark", "sum", "--root", tmp_path, "--out", tmp_path / "out")
+    assert (found.exit_code, "did you mean 'sums'?" in found.stderr) == (2, True)
