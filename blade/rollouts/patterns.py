@@ -5,7 +5,7 @@ by `bytes.find` elsewhere, with the same result.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import msgspec
@@ -43,6 +43,14 @@ SHORT_MESSAGE = 600
 """A longer assistant message talks about an error; a shorter one may be the error itself."""
 
 
+Piece = bytes | memoryview | msgspec.Raw
+
+
+def literals(*texts: str, code: int = 0) -> list[tuple[int, bytes]]:
+    """Lower-case texts as a search takes them."""
+    return [(code, text.encode()) for text in texts]
+
+
 class Search:
     """Finds literal texts in bytes without regard to case; `literals` are pairs of a code and a lower-case text."""
 
@@ -56,13 +64,43 @@ class Search:
             self._database = compiled(self.literals) or False
         return find_fast(self._database, data) if self._database else list(find_plain(self.literals, data))
 
-    def pieces_with(self, pieces: Sequence[bytes | memoryview | msgspec.Raw]) -> list[tuple[int, int]]:
+    def pieces_with(self, pieces: Sequence[Piece]) -> list[tuple[int, int]]:
         """Which pieces contain what: index of the piece and code, each pair once, in order."""
         # One search over all pieces joined: a call per piece would cost more than the search.
-        hits = self.hits(b"\n".join(pieces))
+        return self._owners(self.hits(b"\n".join(pieces)), map(len, pieces))
+
+    def texts_with(self, texts: Sequence[str]) -> list[int]:
+        """Which texts contain anything, in order."""
+        joined = "\n".join(texts)
+        data = joined.encode("utf-8", "replace")
+        hits = self.hits(data)
         if not hits:
             return []
-        ends = np.cumsum([len(piece) + 1 for piece in pieces])
+        plain = len(data) == len(joined)
+        sizes = map(len, texts if plain else [text.encode("utf-8", "replace") for text in texts])
+        return sorted({index for index, _ in self._owners(hits, sizes)})
+
+    def ends_with(self, texts: Sequence[Piece], *, whole: int, end: int) -> list[tuple[int, int]]:
+        """Which texts contain what; those of more than `whole` bytes are searched at both ends only."""
+        if not texts or max(map(len, texts)) <= whole:
+            return self.pieces_with(texts)
+        pieces: list[Piece] = []
+        owners: list[int] = []
+        for index, text in enumerate(texts):
+            if len(text) <= whole:
+                pieces.append(text)
+            else:
+                view = memoryview(text)
+                pieces += (view[:end], view[-end:])
+                owners.append(index)
+            owners.append(index)
+        return sorted({(owners[piece], code) for piece, code in self.pieces_with(pieces)})
+
+    def _owners(self, hits: Sequence[Hit], sizes: Iterable[int]) -> list[tuple[int, int]]:
+        """The pieces that the hits are in, when all are joined by one byte."""
+        if not hits:
+            return []
+        ends = np.cumsum(np.fromiter(sizes, dtype=np.int64) + 1)
         found = np.searchsorted(ends, [end for _, end in hits]).tolist()
         return sorted({(index, code) for index, (code, _) in zip(found, hits, strict=True)})
 
@@ -107,14 +145,4 @@ MARK_SEARCH = Search(LITERALS)
 
 def marked(texts: Sequence[msgspec.Raw]) -> list[tuple[int, int]]:
     """Which undecoded texts say what: index of the text and code of the mark; long texts are searched at both ends."""
-    pieces: list[msgspec.Raw | memoryview] = []
-    owners: list[int] = []
-    for index, text in enumerate(texts):
-        if len(text) <= WHOLE:
-            pieces.append(text)
-        else:
-            view = memoryview(text)
-            pieces += (view[:END], view[-END:])
-            owners.append(index)
-        owners.append(index)
-    return sorted({(owners[piece], code) for piece, code in MARK_SEARCH.pieces_with(pieces)})
+    return MARK_SEARCH.ends_with(texts, whole=WHOLE, end=END)

@@ -4,7 +4,13 @@ The table's facts and the full items of `trajectory` both number what `expanded`
 is the same step for the other. Texts stay undecoded: decoding them all would cost more than everything else.
 """
 
+from collections.abc import Sequence
+from itertools import repeat
+from operator import attrgetter
+
 import msgspec
+import numpy as np
+import numpy.typing as npt
 
 from blade.rollouts.layout import RawItem
 from blade.rollouts.values import ItemKind
@@ -13,6 +19,8 @@ MESSAGE, REASONING, CALL, RESULT, ENVIRONMENT = range(5)
 KINDS: tuple[ItemKind, ...] = ("message", "reasoning", "tool_call", "tool_result", "environment")
 PLAIN_KINDS = {"function_call": CALL, "function_call_output": RESULT, "reasoning": REASONING}
 """Kinds that follow from the stored type alone."""
+
+TYPE, ARGUMENTS, CONTENT, OUTPUT, SUMMARY = map(attrgetter, ("type", "arguments", "content", "output", "summary"))
 
 BLANK = frozenset({b"", b"null", b'""', b"[]"})
 LONGEST_BLANK = 4
@@ -32,12 +40,14 @@ class ChatCall(msgspec.Struct):
     arguments: msgspec.Raw = msgspec.Raw()
 
 
-class TextPart(msgspec.Struct):
+class TextPart(msgspec.Struct, gc=False):
     text: str | None = None
 
 
 CHAT_CALLS = msgspec.json.Decoder(list[ChatCall])
-CONTENT = msgspec.json.Decoder(str | list[str | TextPart] | TextPart | None)
+Content = str | list[str | TextPart] | TextPart | None
+CONTENT_DECODER: msgspec.json.Decoder[Content] = msgspec.json.Decoder(Content)
+CONTENTS_DECODER = msgspec.json.Decoder(list[Content])
 UNDECODABLE = (msgspec.MsgspecError, RecursionError, UnicodeDecodeError)
 
 
@@ -89,13 +99,28 @@ def kind_of(item: RawItem, *, prompt: bool) -> int:
     return MESSAGE if prompt else ENVIRONMENT
 
 
+def kinds_of(items: Sequence[RawItem]) -> npt.NDArray[np.int64]:
+    """What each step of an output is."""
+    kinds = np.fromiter(map(PLAIN_KINDS.get, map(TYPE, items), repeat(-1)), dtype=np.int64, count=len(items))
+    others = np.flatnonzero(kinds < 0)
+    kinds[others] = [kind_of(items[at], prompt=False) for at in others.tolist()]
+    return kinds
+
+
 def payload_of(item: RawItem, kind: int) -> msgspec.Raw:
     """The undecoded text of a step."""
+    return payloads_of([item], kind)[0]
+
+
+def payloads_of(items: Sequence[RawItem], kind: int) -> list[msgspec.Raw]:
+    """The undecoded texts of steps of one kind."""
     if kind == CALL:
-        return item.arguments
+        return list(map(ARGUMENTS, items))
     if kind == RESULT:
-        return item.output or item.content
-    return item.content if kind != REASONING or is_blank(item.summary) else item.summary
+        return [raw or item.content for raw, item in zip(map(OUTPUT, items), items, strict=True)]
+    if kind == REASONING:
+        return [item.content if is_blank(raw) else raw for raw, item in zip(map(SUMMARY, items), items, strict=True)]
+    return list(map(CONTENT, items))
 
 
 def name_of(item: RawItem, kind: int) -> str | None:
@@ -123,9 +148,25 @@ def is_blank(raw: msgspec.Raw) -> bool:
 def text_of(raw: msgspec.Raw) -> str:
     """The text of a stored content: a string, a list of parts, or something else as its JSON."""
     try:
-        content = CONTENT.decode(raw)
+        return plain_text(CONTENT_DECODER.decode(raw), raw)
     except UNDECODABLE:
         return bytes(raw).decode("utf-8", "replace")
+
+
+def texts_of(raws: Sequence[msgspec.Raw]) -> list[str]:
+    """The texts of many contents, decoded together where all can be."""
+    try:
+        contents = CONTENTS_DECODER.decode(b"[" + b",".join([raw or b"null" for raw in raws]) + b"]")
+    except UNDECODABLE:
+        return list(map(text_of, raws))
+    return [
+        content if isinstance(content, str) else plain_text(content, raw)
+        for content, raw in zip(contents, raws, strict=True)
+    ]
+
+
+def plain_text(content: Content, raw: msgspec.Raw) -> str:
+    """The words of a decoded content."""
     if content is None or isinstance(content, str):
         return content or ""
     if isinstance(content, TextPart):
