@@ -1,0 +1,95 @@
+"""Writes a set as a benchmark that `blade eval run --root DIR` can run: config, prompt, tasks and prepare script."""
+
+import hashlib
+from pathlib import Path
+
+from blade.benchmarks.making import write_tasks
+from blade.environments.external.sets import External, load_external
+from blade.errors import InputError
+
+PROMPTS = {
+    "numeric": (
+        'Solve the problem step by step. End with a last line of the form "Answer: 12", with one number in it.',
+        "{question}",
+    ),
+    "unit_tests": (
+        "Complete the Python function. Answer with the whole function in one code block and nothing else.",
+        "```python\n{prompt}\n```",
+    ),
+    "constraints": ("Keep every instruction of the user exactly.", "{prompt}"),
+    "choice": (
+        'Answer the multiple-choice question. End with a last line of the form "Answer: B".',
+        "{question}\n{choices}",
+    ),
+}
+"""System and user text by environment. Nothing of a set's own prompt is taken over."""
+
+CONFIG = """\
+config_paths: [blade/environments/{environment}/config.yaml]
+{name}_{environment}:
+  _inherit_from: {environment}
+  resources_servers:
+    {environment}:
+      description: Tasks of {kind}, from a file of the user's.
+{name}_agent:
+  _inherit_from: {environment}_agent
+  responses_api_agents:
+    tool_loop:
+      resources_server: {{name: {name}_{environment}}}
+      datasets:
+      - name: {name}
+        type: benchmark
+        jsonl_fpath: benchmarks/{name}/data/{name}.jsonl
+        sha256: {sha256}
+        prompt_config: benchmarks/{name}/prompt.yaml
+        prepare_script: benchmarks/{name}/prepare.py
+        num_repeats: 1
+blade:
+  success: "reward >= 1.0"
+  slices: [{slices}]
+"""
+
+SCRIPT = '''\
+"""Makes the tasks again from the file they came from."""
+
+from pathlib import Path
+
+from blade.benchmarks.making import write_tasks
+from blade.environments.external import load_external
+
+SOURCE = Path({source!r})
+
+
+def prepare(output_dir: Path = Path(__file__).parent / "data") -> Path:
+    return write_tasks(Path(output_dir) / "{name}.jsonl", load_external("{kind}", SOURCE).tasks)
+'''
+
+
+def write_package(kind: str, source: Path, folder: Path, *, name: str | None = None) -> tuple[External, Path]:
+    """Writes `folder/benchmarks/NAME`, by default named as the set; what is there already is not overwritten.
+
+    Returns:
+        The set, and where the benchmark is.
+    """
+    external = load_external(kind, source)
+    name = name or kind
+    place = folder / "benchmarks" / name
+    if place.exists():
+        raise InputError(f"{place}: is there already; name another --out, or remove it.")
+    data = write_tasks(place / "data" / f"{name}.jsonl", external.tasks)
+    told = {"kind": kind, "name": name, "environment": external.environment, "source": str(source.resolve())}
+    sha256 = hashlib.sha256(data.read_bytes()).hexdigest()
+    slices = ", ".join(field for field in ("difficulty", "kind") if field in external.tasks[0])
+    (place / "config.yaml").write_text(CONFIG.format(**told, sha256=sha256, slices=slices), encoding="utf-8")
+    (place / "prompt.yaml").write_text(prompt_text(external.environment), encoding="utf-8")
+    (place / "prepare.py").write_text(SCRIPT.format(**told), encoding="utf-8")
+    return external, place
+
+
+def prompt_text(environment: str) -> str:
+    """A prompt file."""
+    import yaml
+
+    system, user = PROMPTS[environment]
+    text: str = yaml.safe_dump({"system": system, "user": user}, sort_keys=False, allow_unicode=True)
+    return text
