@@ -138,9 +138,59 @@ FACT_FORMS = [
     Case("some_facts_wrong", form(GOOD.replace("4", "5")), form(GOOD.replace("4", '"4"'))),
 ]
 
+
+def function(*codes: int, text: str = "def shout(text): ...", cut_off: bool = False, **metadata: Any) -> Row:
+    """A row as the verifier of small_functions writes it; nothing is run here, its own tests do that."""
+    code = text if text.startswith(("def", "import")) else None
+    response = {"incomplete_details": {"reason": "max_output_tokens"}} if cut_off else {}
+    fields: Row = {
+        "extracted_model_code": code,
+        "result": list(codes),
+        "tests_passed": codes.count(1),
+        "tests_total": 4,
+        "metadata": metadata,
+    }
+    output = [message(text)] if text else []
+    return {**tasks_of("small_functions")["shout"], **rollout(0, 0, 0.0, output=output, response=response), **fields}
+
+
+def raising(error: str, message: str = "Runtime error", **more: Any) -> Row:
+    return function(-4, error=error, error_code=-4, error_message=message, **more)
+
+
+def not_loading(error: str, **more: Any) -> Row:
+    return raising(error, "Error during testing: code does not load", **more)
+
+
+WRONG: Row = {"error_code": -2, "error_message": "Wrong answer", "inputs": '("hello",)', "expected": "'HELLO!'"}
+SMALL_FUNCTIONS = [
+    Case("empty_answer", function(text=""), function(text="I cannot.")),
+    Case("no_code", function(text="I cannot."), function(-2, **WRONG, output="1")),
+    Case("cut_off_in_code", not_loading("SyntaxError: x", cut_off=True), function(-2, cut_off=True, **WRONG)),
+    Case(
+        "other_function", not_loading("ImportError: the code defines no function shout"), not_loading("SyntaxError: x")
+    ),
+    Case(
+        "module_not_there",
+        not_loading("ModuleNotFoundError: No module named 'email'"),
+        raising("OSError: No module named 'email'"),
+    ),
+    Case("does_not_load", not_loading("SyntaxError: x"), raising("SyntaxError: x")),
+    Case(
+        "time_limit",
+        function(-3, error="time_limit", error_code=-3, error_message="Time limit exceeded"),
+        raising("MemoryError"),
+    ),
+    Case("returns_nothing", function(-2, -2, **WRONG, output="None"), function(-2, -2, **WRONG, output="'None'")),
+    Case("some_cases_wrong", function(1, -2, 1, 1, **WRONG, output="1"), function(-2, -2, **WRONG, output="1")),
+    Case("raises_error", raising("KeyError: 1"), function(-2, -2, **WRONG, output="1")),
+    Case("every_case_wrong", function(-2, -2, **WRONG, output="1"), raising("KeyError: 1")),
+]
+
 BENCHMARK_CASES: dict[str, list[Case]] = {
     "careful-instructions": CAREFUL_INSTRUCTIONS,
     "fact-forms": FACT_FORMS,
+    "small-functions": SMALL_FUNCTIONS,
     "trap-questions": TRAP_QUESTIONS,
     "word-math": WORD_MATH,
 }
