@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from pack_cases import Case
-from rollout_rows import Row, message, rollout
+from rollout_rows import Row, call, message, result, rollout
 
 from blade.environments import load_environment
 
@@ -16,6 +16,7 @@ ENVIRONMENTS = {
     "trap_questions": "choice",
     "careful_instructions": "constraints",
     "fact_forms": "json_facts",
+    "office_desk": "office",
 }
 
 
@@ -27,10 +28,10 @@ def tasks_of(benchmark: str) -> dict[str, Row]:
     return {task["task_id"].partition("-")[2]: task for task in tasks}
 
 
-def judged(benchmark: str, task: str, text: str, *, cut_off: bool = False, **changed: Any) -> Row:
-    """A row as a run writes it; the task may be changed."""
+def judged(benchmark: str, task: str, text: str, *before: Row, cut_off: bool = False, **changed: Any) -> Row:
+    """A row as a run writes it, for a text and what came before it; the task may be changed."""
     given = {**tasks_of(benchmark)[task], **changed}
-    output = [message(text)] if text else []
+    output = [*before, *([message(text)] if text else [])]
     verdict = load_environment(ENVIRONMENTS[benchmark]).verify(given, output)
     response = {"incomplete_details": {"reason": "max_output_tokens"}} if cut_off else {}
     return {**given, **rollout(0, 0, verdict.reward, output=output, response=response), **verdict.fields}
@@ -187,9 +188,51 @@ SMALL_FUNCTIONS = [
     Case("every_case_wrong", function(-2, -2, **WRONG, output="1"), raising("KeyError: 1")),
 ]
 
+
+def used(tool: str, /, answer: str = '{"ok": true}', **arguments: Any) -> list[Row]:
+    """A tool call and what the tool answered."""
+    return [call(tool, json.dumps(arguments)), result(answer)]
+
+
+def desk(task: str, text: str, *calls: list[Row], cut_off: bool = False) -> Row:
+    return judged("office_desk", task, text, *[item for one in calls for item in one], cut_off=cut_off)
+
+
+LOOK = used("find_records", customer="Alder Ltd")
+WRONG_ORDER = used("update_record", record_id="r9", field="status", value="shipped", answer='{"error": "no order r9"}')
+CLOSED = used("update_record", record_id="r2", field="status", value="closed")
+OTHER_MAIL = used("send_mail", to="dina@office.example", subject="Keys", body="Keys.")
+OTHER_TIME = used("move_event", event_id="e5", date="2025-03-13", start="15:00")
+OFFICE_DESK = [
+    Case("no_output", desk("shipped", ""), desk("shipped", "Done.")),
+    Case("no_tool_called", desk("shipped", "Done."), desk("shipped", "Done.", LOOK)),
+    Case("repeated_call", desk("shipped", "Done.", LOOK, LOOK, LOOK), desk("shipped", "Done.", LOOK, CLOSED)),
+    Case("cut_off", desk("shipped", "I will", LOOK, cut_off=True), desk("shipped", "Done.", LOOK)),
+    Case("refused", desk("shipped", "I can't help with that.", LOOK), desk("shipped", "Done.", LOOK)),
+    Case(
+        "changed_without_need",
+        desk("phone", "It is 555.", used("delete_mail", mail_id="m1")),
+        desk("phone", "It is 555.", used("find_contact", name="Dina Doyle")),
+    ),
+    Case(
+        "wrong_answer",
+        desk("phone", "It is 555.", used("find_contact", name="Dina Doyle")),
+        desk("shipped", "Done.", LOOK, CLOSED),
+    ),
+    Case(
+        "every_call_refused", desk("shipped", "Done.", LOOK, WRONG_ORDER), desk("shipped", "Done.", WRONG_ORDER, LOOK)
+    ),
+    Case("nothing_changed", desk("shipped", "Done.", LOOK), desk("shipped", "Done.", LOOK, CLOSED)),
+    Case("asked_back", desk("shipped", "Which order?", CLOSED), desk("shipped", "Which order.", CLOSED)),
+    Case("mails_differ", desk("write-to", "Done.", OTHER_MAIL), desk("shipped", "Done.", CLOSED)),
+    Case("events_differ", desk("move", "Done.", OTHER_TIME), desk("write-to", "Done.", OTHER_MAIL)),
+    Case("records_differ", desk("shipped", "Done.", CLOSED), desk("write-to", "Done.", OTHER_MAIL)),
+]
+
 BENCHMARK_CASES: dict[str, list[Case]] = {
     "careful-instructions": CAREFUL_INSTRUCTIONS,
     "fact-forms": FACT_FORMS,
+    "office-desk": OFFICE_DESK,
     "small-functions": SMALL_FUNCTIONS,
     "trap-questions": TRAP_QUESTIONS,
     "word-math": WORD_MATH,

@@ -313,6 +313,28 @@ def test_wrong_facts_are_sorted_by_what_was_done_to_them(tmp_path: Path) -> None
     }  # fmt: skip
 
 
+def at_desk(repeat: int, tools: list[str], *differences: str) -> Row:
+    passed = float(not differences)
+    return rollout(7, repeat, passed, tools_called=tools, state_diff=list(differences), wrong_calls=[], task_id="od")
+
+
+def test_changes_to_the_desk_are_told_field_by_field(tmp_path: Path) -> None:
+    rows: list[Row | str] = [
+        at_desk(
+            0, ["update_record"], "records: missing id=r2, status=shipped", "records: unexpected id=r2, status=open"
+        ),
+        at_desk(1, ["send_mail"], "mails: missing body=a, b, to=ann", "events: unexpected title=x, date=2025"),
+        at_desk(2, ["send_mail"]),
+        at_desk(3, ["find_contact", "send_mail"]),
+    ]
+
+    said = said_by("office-desk/scripts/desk_changes.py", tmp_path, rows)
+
+    assert (said["desk_not_as_expected"], said["fields_that_differ"]) == (2, {"records.status": 1})
+    assert (said["not_done"], said["not_asked_for"]) == ({"mails": 1}, {"events": 1})
+    assert said["passes_with_a_guessed_address"] == ["7:2"]
+
+
 def test_a_reader_that_leaves_early_is_no_error(tmp_path: Path) -> None:
     rows = [json.dumps(graded("correct", f"topic {index}")) for index in range(4000)]
     place = tmp_path / "rows.jsonl"
