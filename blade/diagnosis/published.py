@@ -4,6 +4,7 @@ Only values the rows can give are compared; the others are named, not guessed.
 """
 
 import math
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,7 +13,7 @@ import numpy as np
 
 from blade.diagnosis.analysis import MAX_LISTED, PublishedCheck
 from blade.metrics.gym import field_stats, pass_metrics
-from blade.metrics.recipes import ANSWERS, SCORE_FIELDS
+from blade.metrics.recipes import ANSWERS, SCORE_FIELDS, SUBSET_FIELDS
 from blade.rollouts.columns import Column
 from blade.rollouts.sidecars import read_published
 from blade.rollouts.table import Run, known
@@ -20,6 +21,7 @@ from blade.rollouts.table import Run, known
 TOLERANCE = 1e-6
 USAGE = "response.usage."
 PUBLISHED = ("aggregate", "profile", "agent")
+SUBSET = re.compile(r"(?P<value>.+?)/(?P<key>(?:pass|majority)@\d.*)")
 Record = Mapping[str, Any]
 Pair = tuple[str, float, float | None]
 """Name, published value, and the value the rows give or `None`."""
@@ -32,6 +34,8 @@ class Scored(NamedTuple):
     agent: str | None
     answer: Any
     numbers: dict[str, Any]
+    place: int
+    """Its row in the run's columns."""
 
 
 class Published(NamedTuple):
@@ -39,6 +43,8 @@ class Published(NamedTuple):
 
     rows: list[Scored]
     by_task: dict[str, list[Scored]]
+    columns: Mapping[str, Column]
+    """The run's, for what is no number."""
 
 
 def check_published(run: Run) -> list[PublishedCheck]:
@@ -48,7 +54,7 @@ def check_published(run: Run) -> list[PublishedCheck]:
         published = [(kind, path) for kind, path in file.sidecars.found() if kind in PUBLISHED]
         if published:
             rows = numeric_rows(run, np.flatnonzero(run.table.rows.file == index).tolist())
-            by_agent: dict[str | None, Published] = {None: gather(rows)}
+            by_agent: dict[str | None, Published] = {None: gather(rows, run.table.rows.columns)}
             checks += [check_file(kind, path, by_agent) for kind, path in published]
     return checks
 
@@ -77,7 +83,7 @@ def numeric_rows(run: Run, rows: list[int]) -> list[Scored]:
             # One reward that is no number makes the whole column mixed; the table has the numbers.
             numbers[run.reward_field] = known(table.reward[row])
         answer = None if answers is None else answers.at(row)
-        out.append(Scored(table.tasks[int(table.task[row])], table.agent.at(row), answer, numbers))
+        out.append(Scored(table.tasks[int(table.task[row])], table.agent.at(row), answer, numbers, row))
     return out
 
 
@@ -88,11 +94,11 @@ def answer_column(run: Run) -> Column | None:
     return found if found is not None and found.known().all() else None
 
 
-def gather(rows: list[Scored]) -> Published:
+def gather(rows: list[Scored], columns: Mapping[str, Column]) -> Published:
     by_task: dict[str, list[Scored]] = {}
     for row in rows:
         by_task.setdefault(row.task, []).append(row)
-    return Published(rows, by_task)
+    return Published(rows, by_task, columns)
 
 
 def rows_of(record: Record, by_agent: dict[str | None, Published]) -> Published:
@@ -102,7 +108,7 @@ def rows_of(record: Record, by_agent: dict[str | None, Published]) -> Published:
     name = agent if isinstance(agent, str) else None
     if name not in by_agent:
         mine = [row for row in by_agent[None].rows if row.agent in (name, None)]
-        by_agent[name] = gather(mine) if mine else by_agent[None]
+        by_agent[name] = gather(mine, by_agent[None].columns) if mine else by_agent[None]
     return by_agent[name]
 
 
@@ -112,7 +118,8 @@ def comparisons(record: Record, kind: str, mine: Published) -> Iterator[Pair]:
         yield from compare_task(record, mine)
         return
     overall = record.get("agent_metrics") if kind == "aggregate" else record
-    yield from compare(overall if isinstance(overall, dict) else {}, mine.rows, prefix="")
+    metrics = overall if isinstance(overall, dict) else {}
+    yield from compare(metrics, mine.rows, prefix="", subsets=subset_metrics(metrics, mine, subset_fields(record)))
     groups = record.get("group_level_metrics")
     for group in groups if isinstance(groups, list) else []:
         yield from compare_task(group, mine)
@@ -131,8 +138,10 @@ def compare_task(record: Any, mine: Published) -> Iterator[Pair]:
         yield from compare(record, mine.by_task.get(task, []), prefix=f"task {task} ")
 
 
-def compare(record: Record, rows: list[Scored], *, prefix: str) -> Iterator[Pair]:
-    ours: dict[str, Any] = dict(field_stats([row.numbers for row in rows]))
+def compare(
+    record: Record, rows: list[Scored], *, prefix: str, subsets: Mapping[str, Any] | None = None
+) -> Iterator[Pair]:
+    ours: dict[str, Any] = {**field_stats([row.numbers for row in rows]), **(subsets or {})}
     ours.update(score_metrics(rows, record))
     for name, value in record.items():
         if "/" in name and isinstance(value, int | float) and not isinstance(value, bool):
@@ -145,11 +154,35 @@ def score_metrics(rows: list[Scored], record: Record) -> dict[str, Any]:
     published = {key.partition("/")[2].partition("/")[0] for key in record if key.startswith("pass@1")}
     for name in sorted(published):
         field = SCORE_FIELDS.get(name, name)
-        scored = gather([row for row in rows if row.numbers.get(field) is not None]).by_task.values()
+        scored = gather([row for row in rows if row.numbers.get(field) is not None], {}).by_task.values()
         scores = [[float(row.numbers[field]) for row in task] for task in scored]
         answers = [[row.answer for row in task] for task in scored]
         family = pass_metrics(scores, name=name, answers=answers if any(a for t in answers for a in t) else None)
         out.update({key: value for key, value in family.items() if isinstance(value, float) and key in record})
+    return out
+
+
+def subset_fields(record: Record) -> list[str]:
+    """Fields a publisher grouped tasks by: those it names, else those servers are known to."""
+    own = record.get("blade")
+    named = own.get("subsets") if isinstance(own, dict) else None
+    return [field for field in named if isinstance(field, str)] if isinstance(named, list) else SUBSET_FIELDS
+
+
+def subset_metrics(record: Record, mine: Published, fields: list[str]) -> dict[str, Any]:
+    """The same family over tasks that share a value, as in `hard/pass@1/accuracy`."""
+    out: dict[str, Any] = {}
+    parts: dict[str, dict[str, Any]] = {}
+    for name, value in record.items():
+        match = SUBSET.fullmatch(name)
+        if match is not None:
+            parts.setdefault(match["value"], {})[match["key"]] = value
+    columns = [mine.columns[field] for field in fields if field in mine.columns]
+    for value, part in parts.items():
+        # A task belongs where its first rollout does.
+        tasks = [rows for rows in mine.by_task.values() if any(str(c.at(rows[0].place)) == value for c in columns)]
+        family = score_metrics([row for rows in tasks for row in rows], part)
+        out.update({f"{value}/{key}": number for key, number in family.items()})
     return out
 
 

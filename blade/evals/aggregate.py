@@ -163,6 +163,7 @@ def own_part(agent: Agent, failures: dict[str, int]) -> dict[str, Any]:
     """What only BLADE says about an agent."""
     return {
         "recipe": agent.recipe,
+        "subsets": agent.subsets,
         "coverage": agent.coverage,
         "failed_attempts": failures,
         "metrics": agent.headline,

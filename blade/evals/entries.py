@@ -52,6 +52,8 @@ class Agent(msgspec.Struct, frozen=True, kw_only=True):
     """As its rows have it; None for rows that name none."""
     recipe: str
     """How its scores were made."""
+    subsets: list[str]
+    """Fields by whose values pass@k is given too."""
     metrics: dict[str, Any]
     """Statistics of every field and pass@k of every score."""
     key_metrics: dict[str, Any]
@@ -69,6 +71,7 @@ def measure_agent(pool: Pool, tasks: Tasks, expected: Mapping[Task, int] | None,
     return Agent(
         name=pool.agent,
         recipe=pool.recipe.name,
+        subsets=list(pool.recipe.subsets),
         metrics=metrics,
         key_metrics=key_metrics(pool, metrics),
         coverage=coverage_of(pool, tasks, expected),

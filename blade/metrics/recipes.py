@@ -114,6 +114,10 @@ SCORE_FIELDS = {score.name: score.field for recipe in RECIPES.values() for score
 """Names scores are published under, and the field each is made of."""
 
 
+SUBSET_FIELDS = sorted({field for recipe in RECIPES.values() for field in recipe.subsets})
+"""Fields that servers group tasks by."""
+
+
 def recipe_for(agent: str | None, fields: Collection[str]) -> Recipe:
     """The recipe of the server an agent is named after; else the reward, with whatever field holds an answer."""
     words = f"_{agent or ''}_"

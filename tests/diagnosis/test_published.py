@@ -143,3 +143,12 @@ def test_of_many_differences_two_hundred_are_listed_and_that_is_said(tmp_path: P
     assert len(analysis.inputs.published[0].different) == 200
     [finding] = [finding for finding in analysis.health if finding.code == "published_metrics_differ"]
     assert finding.message == "run_reward_profiling.jsonl: at least 200 of 250 published values differ from the rows"
+
+
+def test_values_over_tasks_that_share_a_value_are_recomputed(tmp_path: Path) -> None:
+    rows = [rollout(n, 0, float(n > 0), level=level) for n, level in enumerate(["easy", "easy", "hard"])]
+    record = {"blade": {"subsets": ["level"]}, "easy/pass@1/accuracy": 50.0, "hard/pass@1/accuracy": 0.0}
+    (tmp_path / "run_agent_metrics.json").write_text(json.dumps([record]))
+    [check] = analyze_rows(tmp_path, rows).inputs.published
+    assert (check.compared, check.not_recomputed) == (2, [])
+    assert check.different == ["hard/pass@1/accuracy: published 0, rows give 100"]

@@ -75,8 +75,8 @@ def test_the_diagnosis_finds_every_value_we_publish_true(tmp_path: Path) -> None
     from blade.api import read
 
     write_rows(tmp_path / "run_materialized_inputs.jsonl", INPUTS)
-    profiled(tmp_path)
-    write_aggregate(tmp_path / "run.jsonl")
+    profiled(tmp_path, slices=("level",))
+    write_aggregate(tmp_path / "run.jsonl", AggregateOptions(slices=("level",)))
     checks = analyze(read(tmp_path / "run.jsonl")).inputs.published
     assert [(check.file, check.different) for check in checks] == [
         ("run_aggregate_metrics.json", []),
