@@ -41,6 +41,8 @@ class Played(msgspec.Struct, frozen=True, kw_only=True):
     """Why it ended early: `max_output_tokens`, `max_turns`, `context_length`, or what the server says."""
     turns: int
     """Replies it took."""
+    refused: list[str]
+    """Settings that the server does not take, and that it was played without."""
     started: float
     """When it began, in seconds of the epoch."""
     seconds: float
@@ -72,6 +74,7 @@ async def play(model: Model, row: Mapping[str, Any], session: Session | None, li
         usage=total(replies),
         incomplete=incomplete,
         turns=len(replies),
+        refused=replies[-1].refused,
         started=started,
         seconds=time.perf_counter() - clock,
     )

@@ -20,6 +20,11 @@ class Player(Protocol):
         """The model it plays with."""
         ...
 
+    @property
+    def notes(self) -> list[str]:
+        """What a user should know about how it played."""
+        ...
+
     async def judged(self, row: Row) -> Row:
         """The judged row; raises what went wrong."""
         ...
@@ -38,6 +43,12 @@ class ModelPlayer:
         self._environment = environment
         self._limits = limits
         self._library = library
+        self._refused: list[str] = []
+
+    @property
+    def notes(self) -> list[str]:
+        """Settings that were not used."""
+        return [f"{self.name} takes no {name}; the rollouts were drawn without it" for name in self._refused]
 
     async def judged(self, row: Row) -> Row:
         """Plays and judges; tools and verifiers may take their time, so they work in threads."""
@@ -49,6 +60,7 @@ class ModelPlayer:
         return {**await self._judge(row, played), "skills_read": reading.read}
 
     async def _judge(self, row: Row, played: Played) -> Row:
+        self._refused = played.refused
         start = time.perf_counter()
         verdict = await asyncio.to_thread(self._environment.verify, row, without_skill_calls(played.items))
         return judged_row(row, played, verdict, judging=time.perf_counter() - start)

@@ -15,6 +15,7 @@ from blade.errors import UsageError
 from blade.evals.files import ENCODER
 from blade.evals.materialize import Row
 from blade.evals.rows import FAILURE, NOT_KEPT, identity
+from blade.llm.bodies import read_body
 from blade.llm.faults import kind_of, malformed, redacted, retry_after, timed_out
 from blade.llm.model import ModelError
 from blade.llm.retrying import Backoff
@@ -34,6 +35,7 @@ class AgentPlayer:
         self._timeout = timeout
         self._backoff = backoff
         self._client: openai.DefaultAsyncHttpxClient | None = None
+        self.notes: list[str] = []
 
     async def judged(self, row: Row) -> Row:
         """The agent's row; what identifies the rollout stays ours."""
@@ -62,8 +64,8 @@ class AgentPlayer:
 
     def _read(self, body: bytes) -> Row:
         try:
-            row = DECODER.decode(body)
-        except msgspec.MsgspecError as error:
+            row = read_body(DECODER.decode, body)
+        except ValueError as error:
             raise malformed(self.name, str(error)) from None
         has_verdict = isinstance(row.get("reward"), int | float)
         if not has_verdict and not row.get(FAILURE) and not row.get(NOT_KEPT):

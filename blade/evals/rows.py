@@ -13,6 +13,7 @@ from blade.llm import ModelError, Usage
 FAILURE_CLASSES = {"timeout": "timeout_exceeded", "rejected": "rejected", "auth": "auth"}
 """What an error of a kind is called in the failures file; all else is `transient`."""
 FAILURE, WHY = "_ng_failure_class", "_ng_failure_error"
+SETTINGS = ("temperature", "top_p", "max_output_tokens")
 NOT_KEPT = "_ng_no_persist"
 """By which an agent says that a row is to be written nowhere; its rollout stays to be done."""
 
@@ -49,7 +50,7 @@ def response_of(row: Row, played: Played) -> Row:
         "parallel_tool_calls": True,
         "tool_choice": "auto",
         "tools": request.get("tools") or [],
-        **{name: request.get(name) for name in ("temperature", "top_p", "max_output_tokens")},
+        **{name: None if name in played.refused else request.get(name) for name in SETTINGS},
     }
 
 

@@ -84,7 +84,7 @@ def run_job(job: Job, files: RunFiles, *, options: RunOptions, watch: Watch = la
         todo = still_to_do(files.inputs, ground)
         shift = Shift(job.player, todo, tally, watch=watch, concurrency=options.concurrency)
         status = asyncio.run(shift.work(ground))
-        notes = [*ground.notes, *shift.notes, *skill_notes(job), *aggregate(job.plan, files, tally)]
+        notes = [*ground.notes, *shift.notes, *job.player.notes, *skill_notes(job), *aggregate(job.plan, files, tally)]
         write_manifest(files.manifest, end_manifest(manifest, status, tally, notes))
     return RunResult(status=status, progress=tally.now(), notes=notes, error=shift.last_error)
 

@@ -10,9 +10,11 @@ from typing import Any, Generic, Protocol, TypeVar
 
 import msgspec
 
+from blade.llm.bodies import read_body
 from blade.llm.faults import from_sdk, malformed, timed_out
-from blade.llm.model import Reply, Request
+from blade.llm.model import ModelError, Reply, Request
 from blade.llm.retrying import Backoff
+from blade.llm.settings import refused_settings, without_settings
 
 ROOM = 32
 """Requests at a time through one client of the SDK. Its pool looks at every connection for every request, which costs a
@@ -76,11 +78,26 @@ class Client(Generic[Sdk]):
         self._backoff = backoff
         self._loop: asyncio.AbstractEventLoop | None = None
         self._pools: list[Pool[Sdk]] = []
+        self._refused: frozenset[str] = frozenset()
 
     async def ask(self, request: Request) -> Reply:
-        """The model's answer, after as many attempts as it takes or is worth."""
-        payload = self._wire.payload(request, self._endpoint)
-        return await self._backoff.run(lambda: self._attempt(payload))
+        """The model's answer, after as many attempts as it takes or is worth.
+
+        Newer models of the vendors take no temperature, whatever it is; such a setting is left out from then on, and
+        replies say so.
+        """
+        while True:
+            taken = without_settings(request, self._refused)
+            payload = self._wire.payload(taken, self._endpoint)
+            try:
+                reply = await self._backoff.run(lambda payload=payload: self._attempt(payload))  # type: ignore[misc]
+            except ModelError as error:
+                refused = refused_settings(error, taken.sampling)
+                if not refused:
+                    raise
+                self._refused |= refused
+            else:
+                return msgspec.structs.replace(reply, refused=sorted(self._refused)) if self._refused else reply
 
     async def _attempt(self, payload: dict[str, Any]) -> Reply:
         try:
@@ -92,8 +109,8 @@ class Client(Generic[Sdk]):
         except self._wire.sdk.APIError as error:
             raise from_sdk(self._wire.sdk, error, model=self.name) from error
         try:
-            return self._wire.reply(body, payload)
-        except msgspec.MsgspecError as error:
+            return read_body(lambda data: self._wire.reply(data, payload), body)
+        except ValueError as error:
             raise malformed(self.name, str(error)) from None
 
     def _pool(self) -> "Pool[Sdk]":

@@ -25,8 +25,8 @@ from blade.llm.model import (
 
 Block = dict[str, Any]
 
-ENOUGH = 4096
-"""Tokens an answer may take when nobody says; this API insists on a number."""
+ENOUGH = 16_384
+"""Tokens an answer may take when nobody says; this API insists on a number, and thinking counts."""
 CUT = {
     "max_tokens": "max_output_tokens",
     "model_context_window_exceeded": "max_output_tokens",

@@ -75,6 +75,8 @@ class Reply(msgspec.Struct, frozen=True, kw_only=True):
     """What it cost."""
     incomplete: str | None = None
     """Why it ends early, e.g. `max_output_tokens`."""
+    refused: list[str] = []
+    """Settings that the server takes from nobody, and that this answer was drawn without."""
 
     @property
     def text(self) -> str:

@@ -9,6 +9,7 @@ from small_benchmark import ADD, key, keys, read_rows, run_small, small_plan
 
 import blade
 from blade.evals.files import RunFiles
+from blade.llm import Sampling
 
 ALL = [(0, 0), (0, 1), (1, 0), (1, 1), (2, 0), (2, 1)]
 
@@ -140,6 +141,19 @@ def test_a_cut_answer_is_judged_and_marked(tmp_path: Path) -> None:
     [row] = read_rows(tmp_path / "out.jsonl")
 
     assert (row["reward"], row["response"]["incomplete_details"]) == (1.0, {"reason": "max_output_tokens"})
+
+
+def test_a_setting_the_model_does_not_take_is_noted_and_not_claimed(tmp_path: Path) -> None:
+    def script(call: Call) -> Say | Status:
+        return Status(400, "`temperature` is deprecated for this model") if "temperature" in call.body else Say("1")
+
+    plan = small_plan(tmp_path, repeats=1, limit=1, sampling=Sampling(temperature=0.7))
+    with Loopback(script) as server:
+        result = run_small(plan, server, tmp_path / "out.jsonl")
+    [row] = read_rows(tmp_path / "out.jsonl")
+
+    assert result.notes == ["m-1 takes no temperature; the rollouts were drawn without it"]
+    assert (row["responses_create_params"]["temperature"], row["response"]["temperature"]) == (0.7, None)
 
 
 def test_an_invented_tool_is_answered_and_not_raised(tmp_path: Path) -> None:

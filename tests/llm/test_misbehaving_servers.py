@@ -21,6 +21,8 @@ PASSING = [
     pytest.param(Wrong([1, 2]), "malformed", id="no_object"),
     pytest.param(Garbage(b""), "malformed", id="empty_body"),
     pytest.param(Garbage(b'{"id": "resp_1", "output": ['), "malformed", id="torn_json"),
+    pytest.param(Garbage(b"\xff\xfe"), "malformed", id="no_text"),
+    pytest.param(Garbage(b"[" * 100_000), "malformed", id="nested_without_end"),
 ]
 
 
@@ -58,6 +60,15 @@ def test_what_will_not_pass_is_not_tried_again(api: Api, code: int, kind: str) -
 
         assert (error.kind, len(server.calls)) == (kind, 1)
         assert f"the server answered {code}: that is not right" in str(error)
+
+
+@pytest.mark.parametrize("half", [b"\\ud83d", b"\xf0\x9f"], ids=["escape", "bytes"])
+def test_half_a_character_is_the_model_s_answer_and_no_fault_of_the_server_s(half: bytes) -> None:
+    body = b'{"id": "1", "choices": [{"message": {"content": "a' + half + b'b"}}]}'
+    with Loopback(in_turn(Garbage(body))) as server:
+        text = ask(server, "chat").text
+
+        assert (text[0], text[-1], len(server.calls)) == ("a", "b", 1)
 
 
 def test_a_server_says_how_long_to_wait() -> None:

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 from asking import APIS, ask, question
-from loopback import Loopback, Say, Tool, in_turn
+from loopback import Answer, Call, Loopback, Say, Status, Tool, in_turn
 
 from blade.errors import UsageError
-from blade.llm import Request, Sampling, Usage, connect
+from blade.llm import ModelError, Request, Sampling, Usage, connect
 from blade.llm.connect import Api, choose_api
 from blade.llm.model import (
     assistant_message,
@@ -109,7 +109,7 @@ def test_messages_are_told_the_conversation_in_their_own_words() -> None:
 
     assert body == {
         "model": "m-1",
-        "max_tokens": 4096,
+        "max_tokens": 16384,
         "system": "You count.\n\nBe brief.",
         "messages": [
             {"role": "user", "content": [{"type": "text", "text": "Add 1 and 2."}]},
@@ -185,6 +185,29 @@ def test_an_open_schema_is_not_called_strict() -> None:
     open_schema = {**SCHEMA, "additionalProperties": True}
 
     assert sent("chat", question(schema=open_schema))["response_format"]["json_schema"]["strict"] is False
+
+
+REFUSALS = [
+    "`temperature` is deprecated for this model.",
+    "Unsupported value: 'temperature' does not support 0.7 with this model. Only the default (1) value is supported.",
+]
+
+
+@pytest.mark.parametrize("api", APIS)
+@pytest.mark.parametrize("said", REFUSALS)
+def test_a_setting_that_a_model_takes_from_nobody_is_left_out_and_named(api: Api, said: str) -> None:
+    def script(call: Call) -> Answer:
+        return Status(400, said) if "temperature" in call.body else Say("42")
+
+    with Loopback(script) as server:
+        reply = ask(server, api, question(sampling=Sampling(temperature=0.7, max_output_tokens=7)))
+
+    assert (reply.text, reply.refused, len(server.calls)) == ("42", ["temperature"], 2)
+
+
+def test_a_setting_with_a_wrong_value_is_not_left_out() -> None:
+    with Loopback(in_turn(Status(400, "temperature must be at most 2"))) as server, pytest.raises(ModelError):
+        ask(server, "chat", question(sampling=Sampling(temperature=5.0)))
 
 
 @pytest.mark.parametrize(
