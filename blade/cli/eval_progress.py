@@ -43,18 +43,20 @@ def watching(label: str = "", *, clock: Callable[[], float] = time.monotonic) ->
             nonlocal said
             if clock() - said >= ON_TERMINAL:
                 said = clock()
-                live.update(Text(start + sentence(tally.now())), refresh=True)
+                live.update(Text(start + sentence(tally.now()), no_wrap=True, overflow="ellipsis"), refresh=True)
 
         yield draw
 
 
 def sentence(progress: "Progress") -> str:
     """A run at one moment in one line."""
+    from blade.report.text import one_line  # an agent of somebody else's names its own failures
+
     parts = [f"{progress.done}/{progress.total} rollouts", pass_rate(progress)]
     if progress.rate is not None:
         parts.append(f"{progress.rate:.1f}/s" if progress.rate >= 1 else f"{60 * progress.rate:.1f}/min")
     if progress.failures:
-        classes = ", ".join(f"{count} {name}" for name, count in sorted(progress.failures.items()))
+        classes = ", ".join(f"{count} {one_line(name, 30)}" for name, count in sorted(progress.failures.items()))
         parts.append(f"{progress.failed} failed ({classes})")
     if progress.left:
         parts.append(f"{duration(progress.left)} left")
