@@ -7,7 +7,7 @@ unreliable knowledge when the task sometimes passes and a knowledge gap when it 
 answer a gap is only suspected (`KG?`), and the task goes to the reading list.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -36,6 +36,8 @@ NOT_DECISIVE = frozenset(
     }
 )
 """Observations too far from the verdict to decide a cause: they are on passing rollouts as well."""
+DESCRIPTIVE = frozenset({"wrong_action", "missing_action"})
+"""What a failure consists of: it tells behaviour from a gap in knowledge, but not why a task passes only sometimes."""
 CERTAIN = frozenset({"failed_rollout", "provider_error", "verifier_exception", "right_answer_failed", "verdict_flips"})
 """Grounds that say in so many words whose fault it was; a time-out may be a slow agent's."""
 REST = "rest"
@@ -90,10 +92,15 @@ def decide_causes(
     failing = rows_by_task(table, outcomes)
     said = answers_by_task(outcomes, answers)
     return [
-        decide(result, failing.get(index, []), grounds.get(index, []), said.get(index, {}))
+        decide(result, failing.get(index, []), for_bucket(result, grounds.get(index, [])), said.get(index, {}))
         for index, result in enumerate(results)
         if result.bucket != "always"
     ]
+
+
+def for_bucket(result: TaskResult, grounds: list[Ground]) -> list[Ground]:
+    """The grounds that say something about a task, given whether it ever passes."""
+    return [ground for ground in grounds if not (result.c and ground.code in DESCRIPTIVE)]
 
 
 def all_grounds(sightings: Sightings, findings: list[Found]) -> list[Ground]:
@@ -248,9 +255,20 @@ def rest_places(rows: list[int]) -> list[tuple[int, int]]:
     return [(row, -1) for row in rows]
 
 
+def first_of_each(places: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The first place in each row, in the order of time, and then the others."""
+    rows: dict[int, list[int]] = {}
+    for row, item in places:
+        rows.setdefault(row, []).append(item)
+    in_time = {row: sorted(items, key=lambda item: (item < 0, item)) for row, items in rows.items()}
+    return [(row, items[0]) for row, items in in_time.items()] + [
+        (row, item) for row, items in in_time.items() for item in items[1:] if item >= 0
+    ]
+
+
 def verdict(
     result: TaskResult, cause: str, confidence: Confidence, code: str, reason: str, places: list[tuple[int, int]]
 ) -> Verdict:
-    chosen = list(dict.fromkeys(places))[:MOST_EVIDENCE]
+    chosen = first_of_each(dict.fromkeys(places))[:MOST_EVIDENCE]
     label = Label(task=result.task, cause=cause, confidence=confidence, author=f"rule:{code}", reason=reason)
     return Verdict(label, chosen)

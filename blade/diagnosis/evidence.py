@@ -4,26 +4,17 @@ Where no place is named, a task that lists the calls it expects tells where thin
 changes something and is not among them. Otherwise the last thing the rollout said is cited.
 """
 
-from typing import Any
-
 import msgspec
 import numpy as np
 
+from blade.diagnosis.actions import deviation_of
 from blade.diagnosis.budget import within_budget
 from blade.diagnosis.causes import Verdict
 from blade.diagnosis.labels import Evidence, Label
 from blade.rollouts import Item, Rollout, Run
-from blade.rollouts.formats import value_at
 
 MOST_ROLLOUTS = 1500
 QUOTE = 120
-EXPECTED_CALLS = ("info.task.actions", "task.evaluation_criteria.actions", "expected_actions")
-"""Where benchmarks list the calls that solve a task."""
-READING = frozenset(
-    {"get", "find", "list", "search", "look", "lookup", "read", "view", "show", "check", "fetch", "query", "describe"}
-    | {"count", "calculate", "think"}
-)
-"""Words in the names of tools that change nothing."""
 
 
 def quote_evidence(run: Run, verdicts: list[Verdict]) -> list[Label]:
@@ -50,41 +41,11 @@ def cite(run: Run, row: int, item: int, rollout: Rollout | None) -> Evidence:
 def item_at(rollout: Rollout, item: int) -> Item | None:
     if 0 <= item < len(rollout.items):
         return rollout.items[item]
-    if (unexpected := unexpected_call(rollout)) is not None:
-        return unexpected
+    deviation = deviation_of(rollout)
+    if deviation is not None and (wrong := deviation.first_made()) is not None:
+        return rollout.items[wrong]
     said = [i for i in rollout.items if not i.prompt and i.kind in ("message", "tool_call") and i.text.strip()]
     return said[-1] if said else None
-
-
-def unexpected_call(rollout: Rollout) -> Item | None:
-    """The first call that changes something and is not one the task expects; `None` where the row expects no calls."""
-    expected = expected_calls(rollout)
-    made = [item for item in rollout.items if item.kind == "tool_call" and not item.prompt]
-    for item in made if expected else ():
-        call = (item.name or "", canonical(item.text))
-        if call in expected:
-            expected.remove(call)
-        elif not READING & set((item.name or "").lower().split("_")):
-            return item
-    return None
-
-
-def expected_calls(rollout: Rollout) -> list[tuple[str, str]]:
-    """Name and arguments of the calls a row lists as the solution."""
-    listed = next((found for path in EXPECTED_CALLS if isinstance(found := value_at(rollout.fields, path), list)), [])
-    calls = [call for call in listed if isinstance(call, dict) and isinstance(call.get("name"), str)]
-    return [(call["name"], canonical(call.get("kwargs", call.get("arguments")))) for call in calls]
-
-
-def canonical(arguments: Any) -> str:
-    """Arguments as one text, whatever the order of their names."""
-    value = arguments
-    if isinstance(arguments, str):
-        try:
-            value = msgspec.json.decode(arguments)
-        except (msgspec.MsgspecError, RecursionError):
-            return arguments
-    return msgspec.json.encode(value, order="deterministic").decode()
 
 
 def opening(text: str) -> str | None:

@@ -1,11 +1,12 @@
-"""Signals that only a closer look finds: endings of failing rollouts that are odd beside the rest of the run.
+"""Signals that only a closer look finds: endings that are odd beside the rest of the run, and unexpected changes.
 
-They are the same signals that the table's rules find by words, so a report counts both together.
+The former are the same signals that the table's rules find by words, so a report counts both together.
 """
 
 import numpy as np
 
 from blade.diagnosis.clock import Clock
+from blade.diagnosis.departures import departures
 from blade.diagnosis.observations import Seen, any_of
 from blade.diagnosis.odd_messages import odd_messages
 from blade.diagnosis.odd_results import is_stuck, odd_results
@@ -23,7 +24,7 @@ def look_closer(sightings: Sightings, table: RolloutTable, success: Floats, read
 
 
 def find_oddities(table: RolloutTable, success: Floats, readings: Readings) -> dict[str, dict[int, int]]:
-    """Signal -> row -> item, for failing rollouts."""
+    """Signal -> row -> item."""
     limited = set(truncated(table).rows.tolist())
     usually = learn([reading for reading in readings.all if success[reading.row] == 1.0], readings)
     failing = [reading for reading in readings.all if success[reading.row] == 0.0]
@@ -32,6 +33,7 @@ def find_oddities(table: RolloutTable, success: Floats, readings: Readings) -> d
     asking = [reading for reading in failing if reading.row in limited and is_stuck(reading)]
     found = odd_results([*ended, *asking], readings, usually)
     found += odd_messages(ended, readings, usually, clock=Clock(table))
+    found += departures(readings, success)
     out: dict[str, dict[int, int]] = {}
     for code, reading, item in found:
         out.setdefault(code, {})[reading.row] = item

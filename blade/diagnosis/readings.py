@@ -11,9 +11,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from blade.diagnosis.actions import Deviation, deviation_of
 from blade.diagnosis.answers import GIVEN_FIELDS, answer_of, expected_of, first_stated, normalize
 from blade.diagnosis.budget import within_budget
 from blade.diagnosis.lexicon import FILLER
+from blade.diagnosis.scripted_user import left_script
 from blade.diagnosis.shapes import Met, shape_of
 from blade.metrics.values import Floats, Ints
 from blade.rollouts import Item, Rollout, Run
@@ -33,6 +35,8 @@ MOST_RESULTS = 200
 TOPIC = 4000
 """Characters of a prompt in which its task's terms are looked for."""
 TERM = re.compile(r"[^\W_]{4,}|\w*\d\w*")
+CANNOT = re.compile(r"\b(?:can(?:no|['’])t|cannot|unable\s+to|not\s+able\s+to|unfortunately)\b", re.IGNORECASE)
+"""How one speaks who leaves something undone."""
 COMMON = 0.2
 """A term in the prompts of more tasks than this is not what a task is about."""
 
@@ -80,6 +84,12 @@ class Reading(NamedTuple):
     """Terms of the prompt and of the calls that the last message takes up."""
     is_parsed: bool
     """Whether the verifier took an answer out of it."""
+    deviation: Deviation | None
+    """How its changes differ from those its task expects; `None` when they do not, or nobody knows."""
+    misled_at: int | None
+    """Position of the user's turn that asked for something else than the task."""
+    gave_up_at: int
+    """Position of the first message that says that something cannot be done, else of the last; -1 without one."""
     answer: Answered | None
 
 
@@ -142,6 +152,7 @@ def note(row: int, task: int, rollout: Rollout, topic: frozenset[str]) -> Readin
     made = [item for item in rollout.items if not item.prompt]
     ending = next((item for item in reversed(made) if item.kind != "reasoning"), None)
     said = split_thinking(ending.text)[1].strip()[:KEPT] if ending and ending.kind == "message" else ""
+    deviation = deviation_of(rollout)
     about = topic | terms(item.text[:TOPIC] for item in made if item.kind in ("tool_call", "environment"))
     return Reading(
         row=row,
@@ -154,8 +165,18 @@ def note(row: int, task: int, rollout: Rollout, topic: frozenset[str]) -> Readin
         calls=sum(item.kind == "tool_call" for item in made),
         taken_up=terms([said]) & about,
         is_parsed=first_stated(rollout, GIVEN_FIELDS) is not None,
+        deviation=deviation,
+        misled_at=None if deviation is None else left_script(rollout, deviation),
+        gave_up_at=gave_up_at(made),
         answer=answered(row, rollout),
     )
+
+
+def gave_up_at(items: Sequence[Item]) -> int:
+    """Position of the first message that says that something cannot be done, else of the last message."""
+    said = [item for item in items if item.kind == "message"]
+    chosen = next((item for item in said if CANNOT.search(item.text)), said[-1] if said else None)
+    return -1 if chosen is None else chosen.position
 
 
 def told_by(items: Sequence[Item]) -> list[Told]:

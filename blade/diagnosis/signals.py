@@ -203,6 +203,11 @@ def no_patch(table: RolloutTable) -> Seen:
     return rows_of(is_false(table, "patch_exists") | is_true(table, "apply_failed"))
 
 
+def on_closer_look(table: RolloutTable) -> Seen:
+    """Nothing: only whole rollouts show it."""
+    return rows_of(np.zeros(len(table), dtype=bool))
+
+
 RULES: tuple[Rule, ...] = (
     Rule("failed_rollout", "infrastructure", "failed before a verdict", "failures file, failure class", failed),
     Rule(
@@ -219,6 +224,7 @@ RULES: tuple[Rule, ...] = (
     Rule("verifier_unfinished", "verifier", "verifier did not finish", "evaluation_completed", verifier_unfinished),
     Rule("simulated_user_failure", "verifier", "simulated user failed", "failure labels", simulated_user_failure),
     Rule("environment_failure", "verifier", "environment's tools failed", "failure labels", environment_failure),
+    Rule("user_off_script", "verifier", "simulated user left its script", "user turns, expected calls", on_closer_look),
     Rule("truncated", "behaviour", "ran out of tokens or turns", "incomplete_details, token limit", truncated),
     Rule("context_overflow", "behaviour", "outgrew the context window", "context fields, texts", context_overflow),
     Rule("empty_output", "behaviour", "produced no answer and no tool call", "output items", empty_output),
@@ -228,6 +234,8 @@ RULES: tuple[Rule, ...] = (
     Rule("ignored_tool_error", "behaviour", "answered right after a tool error", "tool results", ignored_tool_error),
     Rule("stopped_early", "behaviour", "stopped before answering", "last item, finished_naturally", stopped_early),
     Rule("no_tool_call", "behaviour", "called no tool although tools were offered", "tool calls", no_tool_call),
+    Rule("wrong_action", "behaviour", "made a change the task does not expect", "expected calls", on_closer_look),
+    Rule("missing_action", "behaviour", "left out a change the task expects", "expected calls", on_closer_look),
     Rule("no_patch", "behaviour", "left no patch that applies", "patch fields", no_patch),
     Rule("unparsable_answer", "behaviour", "no answer could be parsed", "parse fields", unparsable_answer),
     Rule("tool_error", "behaviour", "met a tool error", "tool results", tool_error),
