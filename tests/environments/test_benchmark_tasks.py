@@ -125,3 +125,13 @@ def test_the_readme_counts_the_tasks_as_they_are(name: str) -> None:
         DIFFICULTIES, True
     )
     assert all(f"`{kind}`" in readme for kind in {task["kind"] for task in tasks_of(name)})
+
+
+MANIFESTS = sorted(ROOT.glob("*/rollouts/*_manifest.json"))
+
+
+@pytest.mark.parametrize("path", MANIFESTS, ids=lambda path: f"{path.parts[-3]}-{path.stem}")
+def test_shipped_rollouts_answer_the_frozen_tasks(path: Path) -> None:
+    made_with = json.loads(path.read_text(encoding="utf-8"))["settings"]
+
+    assert made_with["dataset"] == dataset_of(path.parts[-3])["sha256"]
