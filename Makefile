@@ -11,7 +11,7 @@ ARGS ?=
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test check bench bench-coverage bench-compare bench-reading bench-throughput accuracy clean
+.PHONY: help demo test check bench bench-coverage bench-compare bench-reading bench-throughput accuracy rollouts clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-15s %s\n", $$1, $$2}' Makefile
