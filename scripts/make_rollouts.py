@@ -24,6 +24,8 @@ from blade.report.numbers import interval, percent
 ROOT = Path(__file__).resolve().parents[1]
 SUFFIXES = ("_materialized_inputs", "_failures")
 START, END = "<!-- rollouts -->\n", "<!-- /rollouts -->"
+TEXT_TOOLS = {"office_desk"}
+"""Benchmarks with tools: these models were never taught to call any, or their servers cannot tell when they do."""
 QUANTISATION = {"smollm2-135m": "Q4_1", "gemma-3-270m": "Q4_K_M", "qwen2.5-coder-1.5b": "Q4_K_M"}
 
 
@@ -38,6 +40,7 @@ def run(benchmark: str, model: str, url: str, *, parallel: int) -> bool:
     output.parent.mkdir(exist_ok=True)
     words = ["--benchmark", benchmark, "--model", model, "--base-url", url, "--output", str(output)]
     more = ["--concurrency", str(parallel), *(["--resume"] if output.exists() else [])]
+    more += ["--tools", "text"] if benchmark in TEXT_TOOLS else []
     print(f"{benchmark} with {model}", file=sys.stderr)
     return subprocess.run([sys.executable, "-m", "blade", "eval", "run", *words, *more], cwd=ROOT).returncode == 0
 
