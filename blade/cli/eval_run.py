@@ -5,27 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from blade.cli import run_options
 from blade.cli.options import AsJson, epilog
-from blade.cli.run_options import (
-    Api,
-    Attempts,
-    BaseUrl,
-    Benchmark,
-    CalledTools,
-    ChosenApi,
-    Concurrency,
-    Limit,
-    MaxOutputTokens,
-    Model,
-    Repeats,
-    Root,
-    Seed,
-    Temperature,
-    Timeout,
-    Tools,
-    TopP,
-    make_sampling,
-)
 
 if TYPE_CHECKING:
     from blade.evals.run import RunResult
@@ -39,12 +20,12 @@ EPILOG = epilog(
 
 
 def run(
-    benchmark: Benchmark,
-    model: Model,
+    benchmark: run_options.Benchmark,
+    model: run_options.Model,
     output: Annotated[Path, typer.Option(metavar="FILE", help="Rollouts are appended here, sidecars stand beside it.")],
-    base_url: BaseUrl = None,
-    api: ChosenApi = Api.auto,
-    tools: CalledTools = Tools.native,
+    base_url: run_options.BaseUrl = None,
+    api: run_options.ChosenApi = run_options.Api.auto,
+    tools: run_options.CalledTools = run_options.Tools.native,
     agent_url: Annotated[
         str | None,
         typer.Option(metavar="URL", help="NeMo Gym agent that plays and judges instead, e.g. http://localhost:8000."),
@@ -52,24 +33,24 @@ def run(
     skills: Annotated[
         str | None, typer.Option(metavar="DIR", help="Folder of Agent Skills that the model may open.")
     ] = None,
-    repeats: Repeats = None,
-    limit: Limit = None,
-    concurrency: Concurrency = 8,
-    temperature: Temperature = None,
-    top_p: TopP = None,
-    max_output_tokens: MaxOutputTokens = None,
+    repeats: run_options.Repeats = None,
+    limit: run_options.Limit = None,
+    concurrency: run_options.Concurrency = 8,
+    temperature: run_options.Temperature = None,
+    top_p: run_options.TopP = None,
+    max_output_tokens: run_options.MaxOutputTokens = None,
     max_turns: Annotated[int | None, typer.Option(min=1, metavar="N", help="Replies per rollout.")] = None,
     max_rollout_tokens: Annotated[
         int | None, typer.Option(min=1, metavar="N", help="Tokens of all replies of a rollout together.")
     ] = None,
-    seed: Seed = 0,
-    timeout: Timeout = 600.0,
-    attempts: Attempts = 6,
+    seed: run_options.Seed = 0,
+    timeout: run_options.Timeout = 600.0,
+    attempts: run_options.Attempts = 6,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with an earlier run on the same output.")] = False,
     force: Annotated[
         bool, typer.Option("--force", help="Overwrite earlier rollouts; with --resume, go on in spite of changes.")
     ] = False,
-    root: Root = None,
+    root: run_options.Root = None,
     as_json: AsJson = False,
 ) -> None:
     """Run a benchmark and write its rollouts, safe against kills and resumable.
@@ -93,7 +74,7 @@ def run(
         attempts=attempts,
     )
     wishes = Wishes(
-        sampling=make_sampling(temperature, top_p, max_output_tokens=max_output_tokens, seed=seed),
+        sampling=run_options.make_sampling(temperature, top_p, max_output_tokens=max_output_tokens, seed=seed),
         repeats=repeats,
         limit=limit,
         max_turns=max_turns,

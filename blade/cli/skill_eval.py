@@ -5,27 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from blade.cli import run_options
 from blade.cli.options import AsJson, epilog
-from blade.cli.run_options import (
-    Api,
-    Attempts,
-    BaseUrl,
-    Benchmark,
-    CalledTools,
-    ChosenApi,
-    Concurrency,
-    Limit,
-    MaxOutputTokens,
-    Model,
-    Repeats,
-    Root,
-    Seed,
-    Temperature,
-    Timeout,
-    Tools,
-    TopP,
-    make_sampling,
-)
 
 if TYPE_CHECKING:
     from blade.comparison import Comparison
@@ -39,8 +20,8 @@ EPILOG = epilog(
 
 
 def evaluate(
-    benchmark: Benchmark,
-    model: Model,
+    benchmark: run_options.Benchmark,
+    model: run_options.Model,
     variants: Annotated[
         str,
         typer.Option(
@@ -50,20 +31,20 @@ def evaluate(
     out: Annotated[
         Path, typer.Option(metavar="DIR", help="Folder for the rollouts of all variants and the comparison.")
     ],
-    base_url: BaseUrl = None,
-    api: ChosenApi = Api.auto,
-    tools: CalledTools = Tools.native,
-    repeats: Repeats = None,
-    limit: Limit = None,
-    concurrency: Concurrency = 8,
-    temperature: Temperature = None,
-    top_p: TopP = None,
-    max_output_tokens: MaxOutputTokens = None,
-    seed: Seed = 0,
-    timeout: Timeout = 600.0,
-    attempts: Attempts = 6,
+    base_url: run_options.BaseUrl = None,
+    api: run_options.ChosenApi = run_options.Api.auto,
+    tools: run_options.CalledTools = run_options.Tools.native,
+    repeats: run_options.Repeats = None,
+    limit: run_options.Limit = None,
+    concurrency: run_options.Concurrency = 8,
+    temperature: run_options.Temperature = None,
+    top_p: run_options.TopP = None,
+    max_output_tokens: run_options.MaxOutputTokens = None,
+    seed: run_options.Seed = 0,
+    timeout: run_options.Timeout = 600.0,
+    attempts: run_options.Attempts = 6,
     force: Annotated[bool, typer.Option("--force", help="Go on although settings, data or skills changed.")] = False,
-    root: Root = None,
+    root: run_options.Root = None,
     as_json: AsJson = False,
 ) -> None:
     """Run a benchmark with and without skills, on the same tasks and seeds, and compare.
@@ -82,15 +63,15 @@ def evaluate(
     target = Target(
         model=model, base_url=base_url, api=api.value, tools=tools.value, timeout=timeout, attempts=attempts
     )
-    sampling = make_sampling(temperature, top_p, max_output_tokens=max_output_tokens, seed=seed)
-    chosen = parse_variants(variants)
+    sampling = run_options.make_sampling(temperature, top_p, max_output_tokens=max_output_tokens, seed=seed)
+    listed = parse_variants(variants)
     jobs = {
         variant.label: make_job(
             found,
             target,
             Wishes(sampling=sampling, repeats=repeats, limit=limit, skills=variant.skills, force=force),
         )
-        for variant in chosen
+        for variant in listed
     }
     options = RunOptions(concurrency=concurrency, resume=True, force=force, server=target.server)
     results = [run_variant(job, out / f"{label}.jsonl", label=label, options=options) for label, job in jobs.items()]

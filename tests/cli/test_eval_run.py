@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from blade_command import blade, document
 from eval_runs import keys_of, make_checkout, rows_of, start, words_for
-from loopback import Call, Loopback, Say, Status
+from loopback import Call, Give, Loopback, Say, Status
 
 
 def solve(call: Call) -> Say:
@@ -122,6 +122,32 @@ def test_no_key_is_ever_written(tmp_path: Path) -> None:
 
         assert server.calls[0].headers["authorization"] == f"Bearer {key}"
     assert key not in found.output + "".join(path.read_text() for path in tmp_path.glob("out*"))
+
+
+def test_an_agent_of_somebody_else_s_can_play(tmp_path: Path) -> None:
+    def agent(call: Call) -> Give:
+        return Give({**call.body, "response": {"id": "r", "output": []}, "reward": 1.0})
+
+    output = tmp_path / "out.jsonl"
+    with Loopback(agent) as server:
+        words = words_for(make_checkout(tmp_path), server.base_url, output)
+        found = blade(*words, "--agent-url", server.root)
+
+    assert found.exit_code == 0, found.stderr
+    assert {row["agent_ref"]["name"] for row in rows_of(output)} == {"sums_agent"}
+    assert json.loads((tmp_path / "out_manifest.json").read_text())["settings"]["api"] == "agent"
+
+
+def test_skills_are_named_in_every_row_and_in_the_manifest(tmp_path: Path) -> None:
+    (tmp_path / "skills" / "demo").mkdir(parents=True)
+    text = "---\nname: demo\ndescription: A demo skill.\n---\n\n# Demo\n"
+    (tmp_path / "skills" / "demo" / "SKILL.md").write_text(text, encoding="utf-8")
+    with Loopback(solve) as server:
+        words = words_for(make_checkout(tmp_path), server.base_url, tmp_path / "out.jsonl")
+        blade(*words, "--skills", str(tmp_path / "skills"))
+
+    assert {row["skills_ref"]["hash"] for row in rows_of(tmp_path / "out.jsonl")} == {"8a1c167c2f6a"}
+    assert json.loads((tmp_path / "out_manifest.json").read_text())["settings"]["skills"] == "8a1c167c2f6a"
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 130)])
