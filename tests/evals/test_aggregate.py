@@ -208,10 +208,12 @@ def test_the_recipe_of_the_server_an_agent_is_named_after_is_taken(tmp_path: Pat
     rows: list[Row | str] = [
         rollout(0, 0, 0.5, extracted_model_code="a", **shared),
         rollout(0, 1, 0.0, extracted_model_code=None, **shared),
+        rollout(1, 0, 1.0, extracted_model_code="b", **shared),
     ]
     metrics = entry(tmp_path, rows)["agent_metrics"]
-    # Half a point is a pass; one of two has no answer; the answer that is there wins the vote.
-    assert (metrics["pass@1/accuracy"], metrics["pass@1/no_answer"], metrics["majority@2/accuracy"]) == (50, 50, 100)
+    # Half a point is a pass: task 0 has one of two, task 1 its only one. One of two has no answer, and the answer that
+    # is there wins the vote. One score alone has no deviation.
+    assert (metrics["pass@1/accuracy"], metrics["pass@1/no_answer"], metrics["majority@2/accuracy"]) == (75, 25, 100)
     assert metrics["pass@1[avg-of-2]/accuracy/avg_sample_std_dev"] == pytest.approx(0.5**0.5)
     assert metrics["easy/pass@2/accuracy"] == 100.0
 
