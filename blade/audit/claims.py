@@ -36,6 +36,7 @@ Kind = Literal[
     "task",
     "label",
     "quote",
+    "name",
     "universal",
     "superlative",
 ]
@@ -94,10 +95,21 @@ class Claim:
     """In a table: the column's header."""
     table: int | None = None
     """In a table: which of the report's tables."""
+    place: int = -1
+    """In a table: which of its columns, from 0."""
+    cell: str = ""
+    """In a table: the cell's text."""
+    at: int = 0
+    """Which sentence or cell of the report it is from: claims of one have the same number."""
     start: int = 0
     """Where in the sentence, or in its cell, the words begin."""
     end: int = 0
     """Where they end."""
+
+    @property
+    def words(self) -> str:
+        """The sentence or the cell that `start` and `end` count in."""
+        return self.sentence if self.table is None else self.cell
 
     @property
     def values(self) -> tuple[float, ...]:
@@ -117,10 +129,11 @@ def extract_claims(text: str) -> list[Claim]:
 
 def claims_of(document: Document) -> list[Claim]:
     """Every claim of a report that was read already."""
-    prose = [claim for sentence in document.sentences() for claim in _sentence_claims(document, sentence)]
-    prose += _block_quotes(document)
-    cells = [claim for number, table in enumerate(document.tables) for claim in _table_claims(number, table)]
-    return sorted([*prose, *cells], key=lambda claim: claim.line)
+    speeches = [list(_sentence_claims(document, sentence)) for sentence in document.sentences()]
+    speeches += [[claim] for claim in _block_quotes(document)]
+    speeches += [found for number, table in enumerate(document.tables) for found in _table_claims(number, table)]
+    numbered = [replace(claim, at=at) for at, claims in enumerate(speeches) for claim in claims]
+    return sorted(numbered, key=lambda claim: claim.line)
 
 
 def clause_around(text: str, start: int, end: int) -> tuple[int, int]:
@@ -241,21 +254,25 @@ def _block_quotes(document: Document) -> Iterator[Claim]:
             yield speech.claim("quote", 0, len(passage.text), text=words, about=(cited[-1][0],))
 
 
-def _table_claims(number: int, table: Table) -> Iterator[Claim]:
+def _table_claims(number: int, table: Table) -> Iterator[list[Claim]]:
+    """The claims of every cell."""
     for row in table.rows:
-        key = shown(row.cell(0))
-        words = " | ".join(map(shown, row.cells))
         tasks = row_tasks(table, row.cells)
+        above = (*table.section, f"task {CODE_OPEN}{tasks[0]}{CODE_CLOSE}") if len(tasks) == 1 else table.section
         for place, cell in enumerate(row.cells):
             header = shown(table.header[place]) if place < len(table.header) else ""
-            section = (*table.section, f"task {CODE_OPEN}{tasks[0]}{CODE_CLOSE}") if len(tasks) == 1 else table.section
-            for claim in text_claims(cell, line=row.line, section=section):
-                yield replace(
+            key = shown(row.cell(0))
+            yield [
+                replace(
                     claim,
-                    sentence=words,
+                    sentence=" | ".join(map(shown, row.cells)),
                     subject=f"{key} | {header}",
                     section=tuple(map(shown, table.section)),
                     row=key,
                     column=header,
                     table=number,
+                    place=place,
+                    cell=shown(cell),
                 )
+                for claim in text_claims(cell, line=row.line, section=above)
+            ]

@@ -1,0 +1,200 @@
+"""Columns of a table that follow from others: shares of counts, differences, intervals around values, ids counted.
+
+Standard library only.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from functools import partial
+from math import ceil, floor
+
+from blade.audit.claims import Claim
+from blade.audit.figures import Figure, find_figures
+from blade.audit.grid import Grid, Wanted, best, follow, has_share_beside
+from blade.audit.outcome import Check, number_text
+
+SHARE = re.compile(r"share|%|percent|proportion|fraction|portion|pct|\bof\b", re.IGNORECASE)
+DIFFERENCE = re.compile(r"diff|delta|Δ|change|gain|lift|minus|−|gap|improve|drop", re.IGNORECASE)
+INTERVAL = re.compile(r"interval|\bcis?\b|confidence|range|bounds?", re.IGNORECASE)
+LISTED = "the row lists another number of ids"
+SOME = 0.6
+"""Share of rows in which a relation must hold that headers or units speak for."""
+
+Expected = Callable[[int], Wanted | None]
+
+
+def check_followers(grid: Grid) -> Iterator[Check]:
+    """Every column that follows from others."""
+    for column in range(1, grid.width):
+        yield from check_shares(grid, column)
+        yield from check_differences(grid, column)
+        yield from check_intervals(grid, column)
+        yield from check_listed(grid, column)
+        yield from check_shares_beside(grid, column)
+
+
+def check_shares(grid: Grid, column: int) -> list[Check]:
+    """Percentages against the fraction in their row, or against counts and a base."""
+    if all((figure := grid.figure(row, column)) is None or figure.unit != "%" for row in grid.parts):
+        return []
+    return best(share_relations(grid, column))
+
+
+def share_relations(grid: Grid, column: int) -> Iterator[list[Check]]:
+    for other in range(1, grid.width):
+        fractions: Expected = partial(share_of_fraction, grid, other)
+        why = "it does not follow from the fraction beside it"
+        yield follow(grid, column, fractions, why, enough=2, most=SOME)
+        for base, name in bases(grid, column, other) if other != column else []:
+            shares: Expected = partial(share_of_base, grid, other, base)
+            yield follow(grid, column, shares, f"it is no share of {name}", enough=2, most=SOME)
+
+
+def share_of_fraction(grid: Grid, column: int, row: int) -> Wanted | None:
+    """`3 of 5` as a percentage."""
+    claim = grid.claim(row, column, "fraction")
+    return None if claim is None or not claim.values[1] else Wanted(100 * claim.values[0] / claim.values[1])
+
+
+def share_of_base(grid: Grid, column: int, base: int | float, row: int) -> Wanted | None:
+    """A count as a percentage of a number, or (where the base is a whole number below 0) of another column's count."""
+    part = grid.count(row, column)
+    whole = grid.count(row, -int(base)) if base < 0 else base
+    return None if not part or not whole else Wanted(100 * part / whole)
+
+
+def bases(grid: Grid, column: int, counts: int) -> Iterator[tuple[float, str]]:
+    """What a column of percentages may be shares of: another column, a total, a number said above, or what fits."""
+    if not SHARE.search(f"{grid.header(column)} {grid.header(counts)}"):
+        return
+    values = [value for row in grid.parts if (value := grid.count(row, counts)) is not None]
+    if len(values) < 3:
+        return
+    yield from ((-other, grid.header(other)) for other in range(1, grid.width) if other not in (column, counts))
+    yield from ((total, "the total") for row in grid.totals if (total := grid.count(row, counts)))
+    yield from ((whole, f"the {whole:,} there are") for whole in (sum(values), max(values)) if whole)
+    said = f"{grid.table.caption} {' '.join(grid.table.header)}"
+    yield from ((f.value, f"the {f.value:,.0f} named above") for f in find_figures(said) if f.is_whole and f.value > 1)
+    yield from ((base, f"{base:,}, of which the others are shares") for base in fitting_bases(grid, column, counts))
+
+
+def fitting_bases(grid: Grid, column: int, counts: int) -> list[int]:
+    """Whole numbers of which at least one row is exactly a share, few enough to tell."""
+    found: set[int] = set()
+    for row in grid.parts:
+        part, share = grid.count(row, counts), grid.figure(row, column)
+        if part and share is not None and share.value > share.half:
+            low, high = 100 * part / (share.value + share.half), 100 * part / (share.value - share.half)
+            found |= set(range(ceil(low), floor(high) + 1)) if high - low < 3 else set()
+    return sorted(found)
+
+
+def check_shares_beside(grid: Grid, column: int) -> list[Check]:
+    """Cells such as `12 (33.3 %)`, whose shares are of the column's sum or total."""
+    pairs = {row: found for row in grid.parts if has_share_beside(found := grid.claims.get((row, column), []))}
+    counts = {row: claim.values[0] for row, found in pairs.items() for claim in found if not claim.unit}
+    totals = [claim.values[0] for row in grid.totals for claim in grid.claims.get((row, column), []) if not claim.unit]
+    for base in [*totals, sum(counts.values())] if len(pairs) >= 3 else []:
+        checks = [
+            share_check(claim, 100 * counts[row] / base)
+            for row, found in pairs.items()
+            for claim in found
+            if claim.unit and base
+        ]
+        if sum(bool(check.holds) for check in checks) >= max(2, SOME * len(checks)):
+            return checks
+    return []
+
+
+def share_check(claim: Claim, share: float) -> Check:
+    figure = claim.figures[0]
+    holds = abs(figure.value - share) <= figure.half + 1e-9
+    return Check(
+        claim=claim, holds=holds, true=number_text(share, "%"), why="it does not follow from the count beside it"
+    )
+
+
+def check_differences(grid: Grid, column: int) -> list[Check]:
+    """Differences against the two columns before them, or against one column and its first row."""
+    signed = sum((figure := grid.figure(row, column)) is not None and figure.signed for row in grid.parts)
+    if not signed and not DIFFERENCE.search(grid.header(column)):
+        return []
+    return best(difference_relations(grid, column))
+
+
+def difference_relations(grid: Grid, column: int) -> Iterator[list[Check]]:
+    for first in range(1, grid.width - 1):
+        if column not in (first, first + 1):
+            why = f"it is not {grid.header(first + 1)} minus {grid.header(first)}"
+            wanted: Expected = partial(difference, grid, column, (first, first + 1))
+            yield follow(grid, column, wanted, why, enough=2, most=SOME)
+    for values in range(1, grid.width):
+        if values != column:
+            why = f"it is not {grid.header(values)} minus that of the first row"
+            yield follow(grid, column, partial(gain, grid, column, values), why)
+
+
+def difference(grid: Grid, column: int, between: tuple[int, int], row: int) -> Wanted | None:
+    """One column minus another."""
+    return apart(grid.figure(row, between[0]), grid.figure(row, between[1]), grid.figure(row, column))
+
+
+def gain(grid: Grid, column: int, values: int, row: int) -> Wanted | None:
+    """A column minus its first row."""
+    return apart(grid.figure(0, values), grid.figure(row, values), grid.figure(row, column))
+
+
+def apart(left: Figure | None, right: Figure | None, said: Figure | None) -> Wanted | None:
+    """How far two figures of a unit are apart, if that can be what is said."""
+    if left is None or right is None or said is None or left.unit != right.unit or left.value == right.value:
+        return None
+    fits = said.unit in ("pp", "%") if left.unit in ("pp", "%") else said.unit == left.unit
+    return Wanted(right.value - left.value, left.half + right.half) if fits else None
+
+
+def check_intervals(grid: Grid, column: int) -> Iterator[Check]:
+    """Intervals that do not hold the value to their left, though others of the column do."""
+    if not INTERVAL.search(grid.header(column)):
+        return
+    found = [(row, claim) for row in grid.parts if (claim := grid.claim(row, column, "interval"))]
+    checks = [check for row, claim in found if (check := interval_check(grid, row, column, claim))]
+    if sum(bool(check.holds) for check in checks) >= SOME * len(checks):
+        yield from checks
+
+
+def interval_check(grid: Grid, row: int, column: int, claim: Claim) -> Check | None:
+    low, high = claim.figures
+    if low.value > high.value:
+        return Check(claim=claim, holds=False, true="the lower end first", why="its lower end is above its upper end")
+    for place in range(column - 1, 0, -1):
+        value = grid.figure(row, place)
+        if value is not None and value.unit == high.unit:
+            holds = (
+                low.value - low.half <= value.value + value.half and value.value - value.half <= high.value + high.half
+            )
+            true = f"an interval that holds {number_text(value.value, value.unit)}"
+            return Check(claim=claim, holds=holds, true=true, why=f"it does not hold {grid.header(place)} of its row")
+    return None
+
+
+def check_listed(grid: Grid, column: int) -> list[Check]:
+    """Counts against the ids that another column lists."""
+    listings = [listing_relation(grid, listed) for listed in range(1, grid.width)]
+    return [check for checks in listings for check in checks if check.claim.place == column]
+
+
+def listing_relation(grid: Grid, listed: int) -> list[Check]:
+    """The column that counts what a column lists."""
+    columns = [column for column in range(1, grid.width) if may_count(grid.header(column), grid.header(listed))]
+    return best(follow(grid, column, partial(ids_listed, grid, listed), LISTED, different=3) for column in columns)
+
+
+def may_count(header: str, listed: str) -> bool:
+    """Whether a column can count what another lists: not tasks where it lists rollouts."""
+    counted, named = (set(re.findall(r"task|rollout", text)) for text in (header, listed))
+    return not counted or not named or bool(counted & named)
+
+
+def ids_listed(grid: Grid, column: int, row: int) -> Wanted | None:
+    ids = grid.ids(row, column)
+    return None if ids is None else Wanted(float(ids))

@@ -1,0 +1,80 @@
+"""Counts that other places of a report fix: one kind of whole is one number, and a table's row says how many.
+
+Standard library only.
+"""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+
+from blade.audit.claims import Claim
+from blade.audit.outcome import Check
+from blade.audit.restated import SUPPOSED
+from blade.audit.subjects import COUNTING, noun_behind, words_of
+from blade.audit.told import Told
+
+NARROWING = re.compile(
+    r"\b(?:in|on|for|among|within|under|with|without|during|after|when|where|whose|until|except|outside|per|only|"
+    r"excluding|including|by|that|who|which|at)\b",
+    re.IGNORECASE,
+)
+
+
+def check_wholes(told: Told) -> Iterator[Check]:
+    """Denominators against each other, and counts of what a table names against the table."""
+    yield from check_denominators(told)
+    yield from check_named_rows(told)
+
+
+def check_denominators(told: Told) -> Iterator[Check]:
+    """`12 of 66 failures`, `9 of 63 failures`: the odd one out, where several places agree on a whole."""
+    wholes: dict[frozenset[str], list[Claim]] = defaultdict(list)
+    for claim in told.claims:
+        words = words_of(noun_behind(claim))
+        if claim.kind == "fraction" and claim.table is None and words and not is_narrowed(told, claim):
+            wholes[words].append(claim)
+    for found in wholes.values():
+        (usual, times), *others = Counter(claim.values[1] for claim in found).most_common()
+        if times < 2 or any(count > 1 for _, count in others):
+            continue
+        for claim in found:
+            why = f"{times} other places say of {usual:,.0f}{noun_behind(claim).rstrip()}"
+            yield Check(claim=claim, holds=claim.values[1] == usual, true=f"of {usual:,.0f}", why=why)
+
+
+def is_narrowed(told: Told, claim: Claim) -> bool:
+    """Whether a sentence says where or when, or names something, or a heading does."""
+    others = claim.words[: claim.start] + claim.words[claim.end + len(noun_behind(claim)) :]
+    return bool(NARROWING.search(others) or "`" in claim.words or told.narrowed_by(claim.section))
+
+
+def check_named_rows(told: Told) -> Iterator[Check]:
+    """`41 syntax errors` in prose against a table with a row of that name."""
+    named = row_counts(told)
+    for claim in told.claims:
+        words = words_of(noun_behind(claim)) - COUNTING
+        if words not in named or not is_plain_count(claim) or is_narrowed(told, claim):
+            continue
+        counts = sorted({cell.values[0] for cell in named[words]})
+        true = " or ".join(f"{count:,.0f}" for count in counts)
+        why = f"the table at line {named[words][0].line} says {true}"
+        yield Check(claim=claim, holds=claim.values[0] in counts, true=true, why=why)
+
+
+def is_plain_count(claim: Claim) -> bool:
+    """Whether a claim of a sentence says how many there are, without a hedge or a condition."""
+    figure = claim.figures[0] if claim.figures else None
+    if figure is None or claim.table is not None or claim.kind not in ("figure", "fraction"):
+        return False
+    return figure.is_whole and not figure.hedge and not SUPPOSED.search(claim.words)
+
+
+def row_counts(told: Told) -> dict[frozenset[str], list[Claim]]:
+    """By the words of a row's name: every count in rows of that name."""
+    found: dict[frozenset[str], list[Claim]] = defaultdict(list)
+    for claim in told.claims:
+        words = words_of(claim.row or "") - COUNTING
+        is_count = claim.kind in ("figure", "fraction") and claim.place > 0 and claim.figures[0].is_whole
+        if claim.table is not None and is_count and len(words) >= 2 and "`" not in (claim.row or ""):
+            found[words].append(claim)
+    return found

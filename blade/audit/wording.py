@@ -1,0 +1,215 @@
+"""Sentences and rows that a report takes from a rendering of the rows, held against that rendering word for word.
+
+Numbers and code are taken out of a sentence; what is left, with the headings above it, is its wording. A wording that
+the rendering has too must come with the same numbers and names. This settles what only the rendering could say, such as
+the size of a file; a report in anybody else's words has no wording in common with it and is left to the other checks.
+"""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from difflib import SequenceMatcher
+from functools import partial
+from typing import NamedTuple
+
+from blade.audit.claims import Claim
+from blade.audit.markdown import CODE_CLOSE, CODE_OPEN, Row, Sentence, Table, shown
+from blade.audit.outcome import Check
+from blade.audit.told import Told
+
+VALUE = re.compile(rf"{CODE_OPEN}[^{CODE_CLOSE}]*{CODE_CLOSE}|(?<![\w@^])[+−-]?\d[\d,]*(?:\.\d+)*")
+NUMBER = re.compile(r"[+-]?\d[\d,]*(?:\.\d+)?")
+HOLE = "□"
+SENSE_WORDS = (
+    "only all every each none no not never always sometimes nobody nothing any lowest highest most least fewest lower "
+    "higher more less pass fail passed failed passing failing high medium low improved regressed tied better worse "
+    "bi kg uk ti ir da bi? kg? uk? ti? ir? da? without with missing"
+)
+SENSE = frozenset(SENSE_WORDS.split())
+"""Words that turn the sense of a sentence, in small letters."""
+SIMILAR = 0.75
+"""Share of words that a turned sentence has in common with the one it was made from."""
+
+Place = tuple[str, ...]
+"""Headings above a sentence; of a row also its table's caption and header."""
+Known = dict[Place, dict[str, list["Wording"]]]
+"""Wordings of a rendering by place and by words."""
+
+
+class Part(NamedTuple):
+    """A number or a name in a sentence or a cell."""
+
+    text: str
+    """As it is written."""
+    start: int
+    """Where it begins."""
+    end: int
+    """Where it ends."""
+    column: int = -1
+    """Which cell of a row it is in."""
+
+
+class Wording(NamedTuple):
+    """A sentence or a row without its numbers and names."""
+
+    place: Place
+    """Where it stands."""
+    words: str
+    """The sentence with holes."""
+    parts: tuple[Part, ...]
+    """What was taken out."""
+    line: int
+    """Line of the report."""
+    claims: tuple[Claim, ...] = ()
+    """What it claims."""
+    text: str = ""
+    """The whole of it."""
+
+
+def check_wording(told: Told, rendered: Sequence[Told]) -> list[Check]:
+    """Every claim of a sentence or a row whose wording a rendering has too."""
+    known: Known = defaultdict(lambda: defaultdict(list))
+    for rendering in rendered:
+        for wording in wordings(rendering):
+            known[wording.place][wording.words].append(wording)
+    found = list(wordings(told))
+    return [*(check for wording in found for check in compare(wording, known)), *check_repeated(found, known)]
+
+
+def check_repeated(found: Sequence[Wording], known: Known) -> Iterator[Check]:
+    """Rows that a report has more often than the rendering: one of them stands in for another."""
+    allowed = Counter(identity(other) for same in known.values() for others in same.values() for other in others)
+    for wording in found:
+        key = identity(wording)
+        if key not in allowed or not is_row(wording):
+            continue
+        allowed[key] -= 1
+        if allowed[key] < 0:
+            claim = name_claim(wording, wording.parts[0])
+            yield Check(claim=claim, holds=False, true="another row", why="this row stands here more than once")
+
+
+def identity(wording: Wording) -> tuple[Place, str, tuple[str, ...]]:
+    return wording.place, wording.words, tuple(part.text for part in wording.parts)
+
+
+def is_row(wording: Wording) -> bool:
+    """Whether it is a row that begins with a name."""
+    return bool(wording.parts) and wording.parts[0].column == 0 and wording.parts[0].text.startswith(CODE_OPEN)
+
+
+def wordings(told: Told) -> Iterator[Wording]:
+    """The wordings of a report: of every sentence, then of every row."""
+    spoken: dict[tuple[int, ...], list[Claim]] = defaultdict(list)
+    for claim in told.claims:
+        spoken[(claim.at,) if claim.table is None else (claim.table, claim.line)].append(claim)
+    for number, sentence in enumerate(told.document.sentences()):
+        yield sentence_wording(sentence, tuple(spoken[(number,)]))
+    for number, table in enumerate(told.document.tables):
+        yield from (row_wording(table, row, tuple(spoken[number, row.line])) for row in table.rows)
+
+
+def sentence_wording(sentence: Sentence, claims: tuple[Claim, ...]) -> Wording:
+    parts = tuple(Part(found[0], found.start(), found.end()) for found in VALUE.finditer(sentence.text))
+    place = tuple(without_numbers(heading) for heading in sentence.section)
+    return Wording(place, VALUE.sub(HOLE, sentence.text), parts, sentence.line, claims, shown(sentence.text))
+
+
+def row_wording(table: Table, row: Row, claims: tuple[Claim, ...]) -> Wording:
+    parts = [
+        Part(found[0], found.start(), found.end(), column)
+        for column, cell in enumerate(row.cells)
+        for found in VALUE.finditer(cell)
+    ]
+    headings = (*table.section, table.caption, "|".join(table.header))
+    place = tuple(without_numbers(heading) for heading in headings)
+    words = "|".join(VALUE.sub(HOLE, cell) for cell in row.cells)
+    return Wording(place, words, tuple(parts), row.line, claims, shown(" | ".join(row.cells)))
+
+
+def without_numbers(heading: str) -> str:
+    """A heading by its words and names, so that what stands under it is found though one of its numbers is wrong."""
+    return VALUE.sub(lambda found: found[0] if found[0].startswith(CODE_OPEN) else HOLE, heading)
+
+
+def compare(wording: Wording, known: Known) -> Iterator[Check]:
+    """What a rendering says in the same words, or in words that were turned."""
+    same = known[wording.place].get(wording.words) if wording.place in known else None
+    if same:
+        yield from compare_parts(wording, min(same, key=partial(distance, wording)))
+    elif wording.place in known and (wording.parts or wording.claims):
+        yield from compare_sense(wording, known[wording.place])
+
+
+def distance(wording: Wording, other: Wording) -> tuple[bool, int]:
+    """How unlike two sentences of one wording are; rows with the same name belong together."""
+    is_other = is_row(wording) and wording.parts[0].text != other.parts[0].text
+    return is_other, sum(differs(mine, true) for mine, true in zip(wording.parts, other.parts, strict=True))
+
+
+def compare_parts(wording: Wording, other: Wording) -> Iterator[Check]:
+    """Every claim of a sentence, and every number or name of it that is another one in the rendering."""
+    wrong: set[int] = set()
+    for mine, true in zip(wording.parts, other.parts, strict=True):
+        if not differs(mine, true):
+            continue
+        claim = claim_at(wording, mine) or name_claim(wording, mine)
+        wrong.add(id(claim))
+        yield Check(claim=claim, holds=False, true=shown(true.text), why="the rows give another value here")
+    for claim in wording.claims:
+        if id(claim) not in wrong:
+            yield Check(claim=claim, holds=True, why="said as the rows give it")
+
+
+def differs(mine: Part, true: Part) -> bool:
+    """Whether a number is not a rounding of the true one, or a name is another."""
+    if mine.text == true.text:
+        return False
+    if not (NUMBER.fullmatch(mine.text) and NUMBER.fullmatch(true.text)):
+        return True
+    said, digits = mine.text.replace(",", ""), len(mine.text.partition(".")[2])
+    return round(float(true.text.replace(",", "")), digits) != float(said) or digits > len(true.text.partition(".")[2])
+
+
+def claim_at(wording: Wording, part: Part) -> Claim | None:
+    """The claim that a number or name of a sentence belongs to; the smallest of several."""
+    holding = [
+        claim
+        for claim in wording.claims
+        if claim.start <= part.start and part.end <= claim.end and (claim.place == part.column or part.column < 0)
+    ]
+    return min(holding, key=lambda claim: claim.end - claim.start, default=None)
+
+
+def name_claim(wording: Wording, part: Part) -> Claim:
+    """A claim for a name that no other check knows."""
+    said = shown(part.text)
+    return Claim(
+        kind="name", said=said, line=wording.line, sentence=wording.text, subject=wording.text, text=said.strip("`")
+    )
+
+
+def compare_sense(wording: Wording, known: dict[str, list[Wording]]) -> Iterator[Check]:
+    """A sentence with the numbers of a rendered one and nearly its words: those that turn the sense are wrong."""
+    texts = tuple(part.text for part in wording.parts)
+    mine = wording.words.lower().split()
+    for other in (other for others in known.values() for other in others):
+        if tuple(part.text for part in other.parts) != texts:
+            continue
+        true = other.words.lower().split()
+        matcher = SequenceMatcher(None, mine, true, autojunk=False)
+        if matcher.ratio() < SIMILAR:
+            continue
+        changes = [(mine[a:b], true[c:d]) for tag, a, b, c, d in matcher.get_opcodes() if tag != "equal"]
+        changed = {word.strip(".,;:()") for pair in changes for words in pair for word in words}
+        if changed & SENSE:
+            yield Check(
+                claim=turned_claim(wording, changes), holds=False, true=other.text, why="it turns what the rows say"
+            )
+        return
+
+
+def turned_claim(wording: Wording, changes: Sequence[tuple[Sequence[str], Sequence[str]]]) -> Claim:
+    """A claim for the words that were changed."""
+    said = " … ".join(" ".join(words) for words, _ in changes if words) or wording.text
+    return Claim(kind="universal", said=said, line=wording.line, sentence=wording.text, subject=wording.text, text=said)
