@@ -11,7 +11,7 @@ ARGS ?=
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test check bench bench-coverage bench-compare bench-reading bench-throughput accuracy rollouts clean
+.PHONY: help demo test check bench bench-coverage bench-compare bench-reading bench-throughput bench-audit accuracy rollouts clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-15s %s\n", $$1, $$2}' Makefile
@@ -40,6 +40,9 @@ bench-reading: .venv/.bench ## measure reading speed and memory
 
 bench-throughput: .venv/.run ## measure how the runner keeps up with the bare SDK, and its memory
 	.venv/bin/python tests/bench/throughput.py
+
+bench-audit: .venv/.dev ## measure how many lies in reports are caught, and how often truth is called one
+	.venv/bin/python tests/bench/audit.py
 
 accuracy: .venv/.run ## put known faults into made-up runs and measure how many the diagnosis finds (ARGS="--trials 5")
 	.venv/bin/python tests/accuracy/run.py $(ARGS)

@@ -23,7 +23,7 @@ from blade.audit.markdown import (
     shown,
     without_code_marks,
 )
-from blade.audit.mentions import citations_in, row_tasks, split_citation, tasks_in
+from blade.audit.mentions import LISTS_TASKS, citations_in, listed_tasks, row_tasks, split_citation, tasks_in
 
 Kind = Literal[
     "figure",
@@ -254,6 +254,15 @@ def _block_quotes(document: Document) -> Iterator[Claim]:
             yield speech.claim("quote", 0, len(passage.text), text=words, about=(cited[-1][0],))
 
 
+def _cell_claims(cell: str, header: str, line: int, section: tuple[str, ...]) -> Iterator[Claim]:
+    """The claims of a cell; under a header that asks which tasks, code is a task."""
+    speech = _Speech(cell, line, section)
+    named = {start for _, start, _ in speech.tasks}
+    if LISTS_TASKS.search(header):
+        speech.tasks += [task for task in listed_tasks(cell) if task[1] not in named]
+    return speech.claims()
+
+
 def _table_claims(number: int, table: Table) -> Iterator[list[Claim]]:
     """The claims of every cell."""
     for row in table.rows:
@@ -274,5 +283,8 @@ def _table_claims(number: int, table: Table) -> Iterator[list[Claim]]:
                     place=place,
                     cell=shown(cell),
                 )
-                for claim in text_claims(cell, line=row.line, section=above)
+                for claim in _cell_claims(cell, header, row.line, above)
+                if place
+                or claim.said != shown(cell)  # a number that is a row's name says nothing about how much
+                or claim.kind not in NUMERIC
             ]

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from blade.audit.claims import NUMERIC, Claim
 from blade.audit.figures import HEDGE, HEDGES
 from blade.audit.outcome import Check, number_text
+from blade.audit.restated import SUPPOSED
 
 RATIOS = {
     **{"twice": 2.0, "double": 2.0, "doubled": 2.0, "doubles": 2.0, "doubling": 2.0, "thrice": 3.0},
@@ -19,7 +20,6 @@ RATIOS = {
 }
 FAIR = 0.125
 """How far from the ratio it names a word may be, as a share of it."""
-SUPPOSED = re.compile(r"\b(?:would|could|if|were|might|should|suppose)\b", re.IGNORECASE)
 
 
 def check_factors(claims: Sequence[Claim]) -> Iterator[Check]:
@@ -61,6 +61,7 @@ def hedge_before(claim: Claim) -> str:
 
 def compared(claim: Claim, ratio: float, numbers: Sequence[Claim]) -> float | None:
     """The ratio of the numbers that a word compares; `None` unless there is no doubt which they are."""
+    numbers = [number for number in numbers if not number.figures[0].word]
     near = [number for number in numbers if 0 <= number.start - claim.end <= 60]
     if ratio < 1 and near and near[0].kind == "fraction" and "(" in claim.words[claim.end : near[0].start]:
         return near[0].values[0] / near[0].values[1] if near[0].values[1] else None

@@ -6,6 +6,7 @@ much and is no figure. Neighbouring figures make a fraction (`3 of 5`), an inter
 """
 
 import re
+from functools import lru_cache
 from itertools import pairwise
 from typing import Literal, NamedTuple
 
@@ -36,7 +37,7 @@ NUMBER = re.compile(
     (?<![\w.@^#§$€£\\{CODE_OPEN}])             # not inside a name or a longer number
     (?<![^\d\s]/)(?<!\d,)                      # nor inside a path
     (?<![A-Za-z_][-‑.:])                        # nor gpt-4, r-204, v.2, task:3
-    (?P<sign>[+\-−–‑±](?=[\d.]))?
+    (?P<sign>(?<![%\w)\]])[+\-−–‑±](?=[\d.]))?
     (?P<digits>\d{{1,3}}(?:[,’'\u00a0\u202f\u2009]\d{{3}})+(?![\d])|\d+)
     (?P<decimals>\.\d+)?
     (?P<exponent>[eE][+-]?\d{{1,3}})?
@@ -47,7 +48,7 @@ NUMBER = re.compile(
       | \s(?:percentage\s+points?|per\s?cent|percent|points)(?![A-Za-z])
       | \s?×
       | x(?![A-Za-z0-9])
-      | \s(?:times)(?![A-Za-z])
+      | \stimes(?=\s(?:as|more|less|fewer|the|that|higher|lower|larger|smaller|slower|faster|greater|longer)\b)
       | -?fold(?![A-Za-z])
       | \s?(?:ms|kB|KB|MB|GB|TB)(?![A-Za-z])
       | \s?(?:s|secs?|seconds?|mins?|minutes?|h|hours?|B)(?![A-Za-z'’])
@@ -62,7 +63,7 @@ NO_FIGURES = re.compile(
     r"|\b\d+(?:st|nd|rd|th)\b|\b\d+-(?=[A-Za-z]{2,})(?!fold\b)[\w-]+"  # ordinals, compounds such as 3-step
     r"|\b(?:sections?|chapter|figures?|fig|tables?|appendix|steps?|phase|part|version|schema|seed|year|page|blade|"
     r"python|equation|nos?)[.:]?\s\d[\d.,–-]*\b|§\s*\d[\d.]*"
-    r"|\d+(?:\.\d+)?\s?%[\s-]?(?:-?confidence|intervals?\b|CIs?\b|power\b|bounds?\b|two-sided)",
+    r"|n/a \(n=0\)|\d+(?:\.\d+)?\s?%[\s-]?(?:-?confidence|intervals?\b|CIs?\b|power\b|bounds?\b|two-sided)",
     re.IGNORECASE,
 )
 """Numbers that say nothing about how much, or only how an interval was made."""
@@ -132,10 +133,15 @@ class Pair(NamedTuple):
 
 def find_figures(text: str) -> list[Figure]:
     """The figures of a text, in order; numbers inside code are none."""
+    return list(_find_figures(text))
+
+
+@lru_cache(maxsize=20_000)
+def _find_figures(text: str) -> tuple[Figure, ...]:
     kept = hidden(text)
     numbers = [_figure(found, kept) for found in NUMBER.finditer(kept)]
     words = [_word_figure(found, kept) for found in WORD.finditer(kept)]
-    return sorted([*numbers, *words], key=lambda figure: figure.start)
+    return tuple(sorted([*numbers, *words], key=lambda figure: figure.start))
 
 
 def find_pairs(text: str, figures: list[Figure]) -> list[Pair]:
@@ -213,15 +219,18 @@ def _hedge(text: str, start: int) -> Hedge:
     """The hedge that stands right before a figure, if one does."""
     before = text[max(0, start - 24) : start]
     for found in HEDGE.finditer(before):
-        if BEHIND_HEDGE.match(before[found.end() :]) and not _is_base(found[0], text[start:]):
-            return next(HEDGES[int(name[1:])][0] for name, words in found.groupdict().items() if words)
+        if BEHIND_HEDGE.match(before[found.end() :]):
+            hedge = next(HEDGES[int(name[1:])][0] for name, words in found.groupdict().items() if words)
+            return _base_hedge(text[start:]) if found[0].lower() in ("over", "under", "above", "some") else hedge
     return ""
 
 
-def _is_base(words: str, rest: str) -> bool:
-    """Whether `over 36 tasks` names what was counted over: a bound would be a round number."""
+def _base_hedge(rest: str) -> Hedge:
+    """`over 36 tasks` names what was counted over; `over 100 tasks` may do so too, or be a bound."""
     whole = re.match(r"[\d,]+(?=\s+[A-Za-z])", rest)
-    return words.lower() in ("over", "under", "above", "some") and whole is not None and not whole[0].endswith("0")
+    if whole is None:
+        return "more than"
+    return "at least" if whole[0].endswith("0") else ""
 
 
 def _pair(text: str, left: Figure, right: Figure) -> Pair | None:

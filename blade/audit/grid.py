@@ -148,6 +148,7 @@ def follow(
     enough: int = ENOUGH,
     most: float = MOST,
     different: int = 2,
+    with_totals: bool = False,
 ) -> list[Check]:
     """A column that follows from others, row by row; nothing when it does not in most rows.
 
@@ -156,13 +157,15 @@ def follow(
         enough: rows in which it must hold before it is believed.
         most: share of the rows in which it must hold.
         different: values among those rows, for a column of equal numbers follows from anything.
+        with_totals: whether it must hold in rows that sum up others, too.
     """
-    told = [
-        (claim, want) for row in grid.parts if (claim := grid.claim(row, column)) and (want := wanted(row)) is not None
-    ]
-    checks = [follow_check(claim, want, why) for claim, want in told]
+    told = [(row, want) for row in grid.parts if (want := wanted(row)) is not None and grid.claim(row, column)]
+    checks = [follow_check(grid, row, column, want, why) for row, want in told]
     kept = [want.value for (_, want), check in zip(told, checks, strict=True) if check.holds]
-    return checks if len(kept) >= max(enough, most * len(checks)) and len(set(kept)) >= different else []
+    if len(kept) < max(enough, most * len(checks)) or len(set(kept)) < different:
+        return []
+    sums = [(row, want) for row in grid.totals if with_totals and (want := wanted(row)) and grid.claim(row, column)]
+    return [*checks, *(follow_check(grid, row, column, want, why) for row, want in sums)]
 
 
 def best(relations: Iterable[list[Check]]) -> list[Check]:
@@ -170,7 +173,9 @@ def best(relations: Iterable[list[Check]]) -> list[Check]:
     return min(filter(None, relations), key=lambda checks: sum(not check.holds for check in checks), default=[])
 
 
-def follow_check(claim: Claim, want: Wanted, why: str) -> Check:
+def follow_check(grid: Grid, row: int, column: int, want: Wanted, why: str) -> Check:
+    claim = grid.claim(row, column)
+    assert claim is not None
     figure = claim.figures[0]
     holds = agrees(figure, want.value) or abs(figure.value - want.value) <= tolerance(figure) + want.slack
     true = number_text(want.value, figure.unit, decimals(figure.half))

@@ -15,6 +15,8 @@ BARE_TASKS = re.compile(
     r"\btasks?\s+(?:ids?\s+)?#?(\d+(?:(?:\s*,\s*(?:and\s+)?|\s+and\s+|\s*&\s*)#?\d+)*)(?![\w%]|\.\d|\s*%)", re.I
 )
 TASK_COLUMN = re.compile(r"\b(?:tasks?|task[ _]?ids?|ids?|keys?|which|examples?|problems?)\b", re.I)
+LISTS_TASKS = re.compile(r"^\W*(?:which(?:\s+tasks)?|tasks?|task[ _]?(?:ids?|keys?))\W*$", re.I)
+"""Headers of columns whose code is tasks."""
 
 Mention = tuple[str, int, int]
 """A key or citation, and where in the text it begins and ends."""
@@ -63,6 +65,13 @@ def tasks_in(text: str) -> list[Mention]:
             found.append((span[1], span.start(), span.end()))
             end = span.end()
     return sorted(found, key=lambda entry: entry[1])
+
+
+def listed_tasks(cell: str) -> list[Mention]:
+    """The keys of a cell that lists nothing but code, and where they stand."""
+    rest = re.sub(r"and\s+(?:at\s+least\s+)?[\d,]+\s+more|and|[\s,;&…]", "", CODE.sub("", cell))
+    found = [(span[1], span.start(), span.end()) for span in CODE.finditer(cell)]
+    return [] if rest else [mention for mention in found if not split_citation(mention[0])]
 
 
 def row_tasks(table: Table, cells: tuple[str, ...]) -> list[str]:

@@ -21,6 +21,15 @@ def check_passes(grid: Grid) -> Iterator[Check]:
         for column, found in columns.items():
             if found["kind"] == kind and found["k"].lower() == "k" and grid.header(0).strip() == "k":
                 yield from check_order(kind, [grid.claim(row, column) for row in same_tasks(grid)])
+        yield from check_order(kind, labelled(grid, kind))
+
+
+def labelled(grid: Grid, kind: str) -> list[Claim | None]:
+    """The first share of every row that is called pass@1, pass@2 and so on, by its k."""
+    found = [(row, PASS.fullmatch(grid.label(row))) for row in grid.parts]
+    rows = sorted((int(name["k"]), row) for row, name in found if name and name["kind"] == kind and name["k"].isdigit())
+    column = next((c for c in range(1, grid.width) if rows and grid.claim(rows[0][1], c)), None)
+    return [] if column is None else [grid.claim(row, column) for _, row in rows]
 
 
 def same_tasks(grid: Grid) -> list[int]:

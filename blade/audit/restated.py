@@ -13,11 +13,15 @@ from blade.audit.claims import Claim
 from blade.audit.figures import Figure
 from blade.audit.markdown import Document, shown
 from blade.audit.outcome import Check
-from blade.audit.subjects import noun_behind, words_of
+from blade.audit.subjects import counted_by, noun_behind, words_of
 from blade.audit.told import Told
 
 MEASURES = frozenset({"passrate", "interval", "meanreward", "consistency", "coverage", "retry", "se", "micro"})
-SUPPOSED = re.compile(r"\b(?:would|could|might|if|were|should)\b", re.IGNORECASE)
+SUPPOSED = re.compile(
+    r"\b(?:would|might|could(?! not)|if|should|suppos\w+|had (?:it|they|all|these|those)|were (?:it|they|to|there))\b",
+    re.IGNORECASE,
+)
+"""Words of what might be and is not."""
 CODES = re.compile(r"`[^`]*`")
 LINKED = re.compile(
     r"(pass[@^]\w+|[A-Za-z]+(?: [a-z]+)?)\s*(?:is|was|of|=|:|at|stands at|reaches|reached|equals)?\s*(?:only |just )?$"
@@ -56,7 +60,8 @@ def compare(found: Sequence[Statement]) -> Iterator[Check]:
     standard = found[agreeing.index(max(agreeing))]
     for statement in found:
         if statement is not standard:
-            why = f"line {standard.claim.line} says {standard.claim.said}"
+            doubt = " for the same, and one of the two is wrong" if len(found) == 2 else " for the same"
+            why = f"line {standard.claim.line} says {standard.claim.said}{doubt}"
             holds = agree(statement.figure, standard.figure)
             yield Check(claim=statement.claim, holds=holds, true=standard.claim.said, why=why)
 
@@ -85,7 +90,8 @@ def prose_statements(told: Told) -> Iterator[Statement]:
 def own_words(claim: Claim) -> frozenset[str]:
     """The words that name a quantity: the noun behind a count, the measure beside anything else."""
     figure = claim.figures[0]
-    if claim.kind != "figure" or figure.hedge or figure.word or figure.signed:
+    is_each = re.match(r"[^.,;()\d]{0,24}\b(?:each|per|apiece)\b", claim.words[claim.end :]) is not None
+    if claim.kind != "figure" or figure.hedge or figure.word or figure.signed or is_each:
         return frozenset()
     return words_of(noun_behind(claim)) if figure.is_whole else measure_words(claim)
 
@@ -95,7 +101,7 @@ def rest_of(numbers: Sequence[Claim]) -> frozenset[str]:
     text, pieces, end = numbers[0].words, list[str](), 0
     for claim in sorted(numbers, key=lambda claim: claim.start):
         pieces.append(text[end : claim.start])
-        end = claim.end + (len(noun_behind(claim)) if not claim.unit else 0)
+        end = claim.end + (counted_by(claim) if not claim.unit else 0)
     return words_of(" ".join([*pieces, text[end:]]))
 
 

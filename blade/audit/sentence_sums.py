@@ -20,6 +20,9 @@ COUNT_BEHIND = re.compile(r"\s*(?:of\s+(?:the\s+|all\s+)?\w+\s*)?\(\s*(?:i\.e\.,
 CLOSED = re.compile(rf"\s*(?:scored\s+|failing\s+|failed\s+|all\s+)?{COUNTED}?\s*[),;]", re.IGNORECASE)
 WHOLE = re.compile(r"\b(?:of|among|out\s+of)\s+(?:the\s+|all\s+|these\s+)*$", re.IGNORECASE)
 BUCKET = re.compile(r"\b(always|sometimes|never|no\s+(?:known\s+)?outcome|missing|unscored)\b", re.IGNORECASE)
+SPLIT = re.compile(
+    r"\b(?:fall|falls|fell|split|splits|divide|divides|break|breaks|consist|comprise|made up|composed)\b"
+)
 BETWEEN_CHANGE = re.compile(r"[^.;]{0,40}$")
 INTERVAL_WORDS = re.compile(r"[(\[]|\b(?:interval|CI|confidence|range)\b", re.IGNORECASE)
 LIST = re.compile(
@@ -35,6 +38,8 @@ def check_sentence(claims: Sequence[Claim]) -> Iterator[Check]:
     for left, right in pairwise(numbers):
         yield from check_neighbours(left, right)
     yield from check_parts(numbers)
+    yield from check_split(numbers)
+    yield from check_rise(numbers)
     yield from check_shares_of_whole(numbers)
     yield from (check for claim in numbers for check in check_list(claim))
 
@@ -114,6 +119,34 @@ def check_parts(numbers: Sequence[Claim]) -> Iterator[Check]:
     added = sum(parts.values())
     why = f"{' + '.join(f'{value:,.0f}' for value in parts.values())} is {added:,.0f}"
     yield Check(claim=whole, holds=added == whole.values[0], true=f"{added:,.0f}", why=why)
+
+
+def check_split(numbers: Sequence[Claim]) -> Iterator[Check]:
+    """`The 41 errors fall into 26 wrong orders and 15 missing steps`: the parts make up the whole."""
+    counts = [claim for claim in numbers if claim.kind == "figure" and claim.figures[0].is_whole]
+    if len(counts) < 3 or len(counts) != len(numbers) or any(claim.figures[0].hedge for claim in counts):
+        return
+    between = counts[0].words[counts[0].end : counts[1].start]
+    if not SPLIT.search(between):
+        return
+    added = sum(claim.values[0] for claim in counts[1:])
+    why = f"{' + '.join(claim.said for claim in counts[1:])} is {added:,.0f}"
+    yield Check(claim=counts[0], holds=added == counts[0].values[0], true=f"{added:,.0f}", why=why)
+
+
+def check_rise(numbers: Sequence[Claim]) -> Iterator[Check]:
+    """`rises from 57.5 % to a pass@4 of 80.0 %, a gain of 22.5 pp`: the points are the difference."""
+    for before, after, size in zip(numbers, numbers[1:], numbers[2:], strict=False):
+        kinds = [claim.kind for claim in (before, after, size)]
+        is_rise = re.search(r"\bfrom\s+$", before.words[: before.start]) and re.search(
+            r"\bto\b", before.words[before.end : after.start]
+        )
+        if kinds == ["figure"] * 3 and before.unit == after.unit == "%" and size.unit == "pp" and is_rise:
+            by, said = after.values[0] - before.values[0], size.figures[0]
+            slack = before.figures[0].half + after.figures[0].half + said.half + 1e-9
+            holds = abs(abs(said.value) - abs(by)) <= slack and (not said.signed or said.value * by >= 0)
+            true = number_text(by, "pp", decimals(said.half))
+            yield Check(claim=size, holds=holds, true=true, why=f"{before.said} to {after.said} is a change of {true}")
 
 
 def whole_of(numbers: Sequence[Claim]) -> Claim | None:

@@ -5,6 +5,7 @@ Words are cut to their stems, phrases that mean one thing become one word (`did 
 """
 
 import re
+from functools import lru_cache
 
 from blade.audit.claims import Claim, clause_around
 
@@ -76,6 +77,9 @@ NEUTRAL_WORDS = (
     "amount an analysed analyzed and approximately are around as at be been being below benchmark both but by came "
     "can come comes comprise comprises computed contain contains count cover covers dataset did do does each eg "
     "entire equal equals estimated eval evaluated evaluation every exactly fewer find following for found fraction "
+    "everything drop drops dropped fall falls fell rise rises rose climb climbs climbed use uses used take takes took "
+    "need needs needed stop stops stopped carry carries stay stays mere disappointing mediocre good bad amounts "
+    "time times "
     "from full get gets got had has have having he hence her here high higher his however i ie if in include "
     "includes into is it its just lay least less lie lies low lower made make makes may measured merely model more "
     "most my namely no not now number observe observed of on one only onto or other others our out over overall "
@@ -88,9 +92,13 @@ NEUTRAL = frozenset(NEUTRAL_WORDS.split())
 """Words that do not narrow what a number is about."""
 COUNTING = frozenset({"n", "count", "number", "rollout", "occurrence", "case", "hit", "frequency", "time", "fail"})
 """Headers of a column that only says how many there are of what its row names."""
+VERB = re.compile(
+    r"\s(?:may|might|can|could|will|would|shall|should|must|is|are|was|were|be|has|have|had|do|does|did|that|which|who)\s"
+)
 NOUN_END = re.compile(r"[.,;:()—–\d`“”\"|→]|\s(?:of|in|on|at|by|for|from|to|with|over|than|as|and|or|but|while)\s")
 
 
+@lru_cache(maxsize=50_000)
 def words_of(text: str) -> frozenset[str]:
     """The words of a text that say what it is about."""
     return frozenset(ordered_words(text))
@@ -126,6 +134,13 @@ def noun_behind(claim: Claim) -> str:
     rest = claim.words[claim.end : claim.end + 80]
     end = NOUN_END.search(rest)
     return rest[: end.start()] if end else rest
+
+
+def counted_by(claim: Claim) -> int:
+    """How many characters behind a number name what it counts, its verb left out."""
+    noun = noun_behind(claim)
+    verb = VERB.search(noun)
+    return verb.start() if verb else len(noun)
 
 
 def clause_of(claim: Claim) -> str:

@@ -17,6 +17,7 @@ from blade.audit.told import Told
 
 LOWEST = frozenset(("lowest", "fewest", "smallest", "least", "weakest", "worst", "hardest", "fastest", "shortest"))
 HIGHEST = frozenset(("highest", "most", "largest", "biggest", "strongest", "best", "easiest", "slowest", "longest"))
+COUNTED = frozenset({"task", "rollout", "pass", "fail"})
 BY_RATE = frozenset(("weakest", "worst", "hardest", "strongest", "best", "easiest"))
 RANKED = re.compile(r"(?:\b(?:second|third|next|one of the|among the|two|three|at|some of the)[\s-]+$)", re.IGNORECASE)
 EVERY = re.compile(r"\b(?:all|every|each)\b", re.IGNORECASE)
@@ -45,6 +46,8 @@ def judge_superlative(claim: Claim, grid: Grid) -> Check | None:
     """`hard has the lowest pass rate`: the named row is the extreme of the named column."""
     if claim.text not in LOWEST | HIGHEST or RANKED.search(claim.words[: claim.start]):
         return None
+    if claim.text == "most" and not is_frequency(claim) and not re.search(r"\bthe\s+$", claim.words[: claim.start]):
+        return None  # most of something is no superlative
     rows = rows_named(claim.subject, grid)
     column = column_meant(claim, grid, rows)
     if len(rows) != 1 or column is None or not grid.parts:
@@ -83,10 +86,21 @@ def column_meant(claim: Claim, grid: Grid, rows: Sequence[int]) -> int | None:
     scores = {column: overlap(said, words_of(grid.header(column))) for column in range(1, grid.width)}
     best = max(scores.values(), default=0.0)
     found = [column for column, score in scores.items() if score == best and score > 0.49]
-    if len(found) == 1:
-        return found[0]
+    telling = [column for column in found if not words_of(grid.header(column)) <= COUNTED]
+    if len(found) == 1 or len(telling) == 1:
+        return telling[0] if telling else found[0]
+    if is_frequency(claim) and not found:
+        return next((column for column in scores if grid.counts(column, grid.parts)), None)
     rates = [column for column in scores if words_of(grid.header(column)) & RATE]
     return rates[0] if claim.text in BY_RATE and len(rates) == 1 and not found else None
+
+
+def is_frequency(claim: Claim) -> bool:
+    """Whether a word asks for the largest count: `most common`, `largest`, `dominant`."""
+    behind = claim.words[claim.end :].lstrip()
+    return claim.text in ("largest", "biggest", "smallest") or bool(
+        re.match(r"common|frequent|often|prevalent", behind)
+    )
 
 
 def overlap(said: frozenset[str], header: frozenset[str]) -> float:

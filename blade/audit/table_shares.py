@@ -15,6 +15,7 @@ from blade.audit.outcome import Check, number_text
 
 SHARE = re.compile(r"share|%|percent|proportion|fraction|portion|pct|\bof\b", re.IGNORECASE)
 DIFFERENCE = re.compile(r"diff|delta|Δ|change|gain|lift|minus|−|gap|improve|drop", re.IGNORECASE)
+LOST = re.compile(r"\b(?:lost|loss|losses|dropped|drop-?off)\b", re.IGNORECASE)
 INTERVAL = re.compile(r"interval|\bcis?\b|confidence|range|bounds?", re.IGNORECASE)
 LISTED = "the row lists another number of ids"
 SOME = 0.6
@@ -29,8 +30,8 @@ def check_followers(grid: Grid) -> Iterator[Check]:
         yield from check_shares(grid, column)
         yield from check_differences(grid, column)
         yield from check_intervals(grid, column)
-        yield from check_listed(grid, column)
         yield from check_shares_beside(grid, column)
+        yield from check_listed(grid, column)
 
 
 def check_shares(grid: Grid, column: int) -> list[Check]:
@@ -44,10 +45,11 @@ def share_relations(grid: Grid, column: int) -> Iterator[list[Check]]:
     for other in range(1, grid.width):
         fractions: Expected = partial(share_of_fraction, grid, other)
         why = "it does not follow from the fraction beside it"
-        yield follow(grid, column, fractions, why, enough=2, most=SOME)
+        yield follow(grid, column, fractions, why, enough=2, most=SOME, with_totals=True)
         for base, name in bases(grid, column, other) if other != column else []:
             shares: Expected = partial(share_of_base, grid, other, base)
-            yield follow(grid, column, shares, f"it is no share of {name}", enough=2, most=SOME)
+            few = 2 if base > 0 else 3
+            yield follow(grid, column, shares, f"it is no share of {name}", enough=few, most=SOME, with_totals=base < 0)
 
 
 def share_of_fraction(grid: Grid, column: int, row: int) -> Wanted | None:
@@ -65,12 +67,12 @@ def share_of_base(grid: Grid, column: int, base: int | float, row: int) -> Wante
 
 def bases(grid: Grid, column: int, counts: int) -> Iterator[tuple[float, str]]:
     """What a column of percentages may be shares of: another column, a total, a number said above, or what fits."""
-    if not SHARE.search(f"{grid.header(column)} {grid.header(counts)}"):
-        return
     values = [value for row in grid.parts if (value := grid.count(row, counts)) is not None]
     if len(values) < 3:
         return
     yield from ((-other, grid.header(other)) for other in range(1, grid.width) if other not in (column, counts))
+    if not SHARE.search(f"{grid.header(column)} {grid.header(counts)}"):
+        return
     yield from ((total, "the total") for row in grid.totals if (total := grid.count(row, counts)))
     yield from ((whole, f"the {whole:,} there are") for whole in (sum(values), max(values)) if whole)
     said = f"{grid.table.caption} {' '.join(grid.table.header)}"
@@ -117,6 +119,8 @@ def share_check(claim: Claim, share: float) -> Check:
 def check_differences(grid: Grid, column: int) -> list[Check]:
     """Differences against the two columns before them, or against one column and its first row."""
     signed = sum((figure := grid.figure(row, column)) is not None and figure.signed for row in grid.parts)
+    if LOST.search(grid.header(column)):
+        return best(loss_relations(grid, column))
     if not signed and not DIFFERENCE.search(grid.header(column)):
         return []
     return best(difference_relations(grid, column))
@@ -132,6 +136,19 @@ def difference_relations(grid: Grid, column: int) -> Iterator[list[Check]]:
         if values != column:
             why = f"it is not {grid.header(values)} minus that of the first row"
             yield follow(grid, column, partial(gain, grid, column, values), why)
+
+
+def loss_relations(grid: Grid, column: int) -> Iterator[list[Check]]:
+    """What a stage of a funnel lost: the count of the row above minus its own."""
+    for counts in range(1, grid.width):
+        if counts != column:
+            why = f"it is not {grid.header(counts)} of the row above minus that of its own"
+            yield follow(grid, column, partial(loss, grid, counts), why)
+
+
+def loss(grid: Grid, counts: int, row: int) -> Wanted | None:
+    before, own = (grid.count(row - 1, counts) if row else None), grid.count(row, counts)
+    return None if before is None or own is None else Wanted(float(before - own))
 
 
 def difference(grid: Grid, column: int, between: tuple[int, int], row: int) -> Wanted | None:
@@ -177,14 +194,8 @@ def interval_check(grid: Grid, row: int, column: int, claim: Claim) -> Check | N
     return None
 
 
-def check_listed(grid: Grid, column: int) -> list[Check]:
-    """Counts against the ids that another column lists."""
-    listings = [listing_relation(grid, listed) for listed in range(1, grid.width)]
-    return [check for checks in listings for check in checks if check.claim.place == column]
-
-
-def listing_relation(grid: Grid, listed: int) -> list[Check]:
-    """The column that counts what a column lists."""
+def check_listed(grid: Grid, listed: int) -> list[Check]:
+    """Counts against the ids that a column lists: the column that counts them."""
     columns = [column for column in range(1, grid.width) if may_count(grid.header(column), grid.header(listed))]
     return best(follow(grid, column, partial(ids_listed, grid, listed), LISTED, different=3) for column in columns)
 

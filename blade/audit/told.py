@@ -15,7 +15,8 @@ GENERIC = words_of(
     "analysis failure mode recommendation appendix limitation bucket funnel outcome task rollout takeaway discussion "
     "deep dive example evidence workflow phase distribution comparison cross root cause error taxonomy breakdown "
     "category next step dominant headline quantitative qualitative statistic data note reproducibility artifact "
-    "inventory intervention priority observation pattern stage quality health configuration change verdict slice"
+    "inventory intervention priority observation pattern stage quality health configuration change verdict slice "
+    "concrete example drove table show model rate number file run"
 )
 """Words of headings that narrow nothing."""
 

@@ -7,7 +7,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 
-from blade.audit.claims import Claim
+from blade.audit.claims import Claim, clause_around
 from blade.audit.outcome import Check
 from blade.audit.restated import SUPPOSED
 from blade.audit.subjects import COUNTING, noun_behind, words_of
@@ -43,8 +43,10 @@ def check_denominators(told: Told) -> Iterator[Check]:
 
 
 def is_narrowed(told: Told, claim: Claim) -> bool:
-    """Whether a sentence says where or when, or names something, or a heading does."""
-    others = claim.words[: claim.start] + claim.words[claim.end + len(noun_behind(claim)) :]
+    """Whether a clause says where or when, or a sentence names something, or a heading does."""
+    first, last = clause_around(claim.words, claim.start, claim.end)
+    before = re.sub(r"\b(?:in|by|with|for|of)\s+(?:the\s+|all\s+)?$", "", claim.words[first : claim.start])
+    others = f"{before} {claim.words[claim.end + len(noun_behind(claim)) : last]}"
     return bool(NARROWING.search(others) or "`" in claim.words or told.narrowed_by(claim.section))
 
 

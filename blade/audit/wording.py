@@ -64,6 +64,8 @@ class Wording(NamedTuple):
     """What it claims."""
     text: str = ""
     """The whole of it."""
+    cells: tuple[str, ...] = ()
+    """Of a row: its cells."""
 
 
 def check_wording(told: Told, rendered: Sequence[Told]) -> list[Check]:
@@ -124,7 +126,7 @@ def row_wording(table: Table, row: Row, claims: tuple[Claim, ...]) -> Wording:
     headings = (*table.section, table.caption, "|".join(table.header))
     place = tuple(without_numbers(heading) for heading in headings)
     words = "|".join(VALUE.sub(HOLE, cell) for cell in row.cells)
-    return Wording(place, words, tuple(parts), row.line, claims, shown(" | ".join(row.cells)))
+    return Wording(place, words, tuple(parts), row.line, claims, shown(" | ".join(row.cells)), row.cells)
 
 
 def without_numbers(heading: str) -> str:
@@ -137,8 +139,29 @@ def compare(wording: Wording, known: Known) -> Iterator[Check]:
     same = known[wording.place].get(wording.words) if wording.place in known else None
     if same:
         yield from compare_parts(wording, min(same, key=partial(distance, wording)))
+    elif wording.place in known and (row := row_named_alike(wording, known[wording.place])):
+        yield from compare_cells(wording, row)
     elif wording.place in known and (wording.parts or wording.claims):
         yield from compare_sense(wording, known[wording.place])
+
+
+def row_named_alike(wording: Wording, known: dict[str, list[Wording]]) -> Wording | None:
+    """The one row of the same table with the same first cell."""
+    rows = [
+        other for others in known.values() for other in others if wording.cells and other.cells[:1] == wording.cells[:1]
+    ]
+    return rows[0] if len(rows) == 1 and len(rows[0].cells) == len(wording.cells) else None
+
+
+def compare_cells(wording: Wording, other: Wording) -> Iterator[Check]:
+    """The claims of a row, cell by cell; a cell that is another one is wrong as a whole."""
+    for column, (mine, true) in enumerate(zip(wording.cells, other.cells, strict=True)):
+        inside = [claim for claim in wording.claims if claim.place == column]
+        if mine == true:
+            yield from (Check(claim=claim, holds=True, why="said as the rows give it") for claim in inside)
+            continue
+        claim = inside[0] if inside else name_claim(wording, Part(mine, 0, len(mine), column))
+        yield Check(claim=claim, holds=False, true=shown(true), why="the rows give another cell here")
 
 
 def distance(wording: Wording, other: Wording) -> tuple[bool, int]:
@@ -155,7 +178,8 @@ def compare_parts(wording: Wording, other: Wording) -> Iterator[Check]:
             continue
         claim = claim_at(wording, mine) or name_claim(wording, mine)
         wrong.add(id(claim))
-        yield Check(claim=claim, holds=False, true=shown(true.text), why="the rows give another value here")
+        right = claim.said.replace(shown(mine.text), shown(true.text), 1)
+        yield Check(claim=claim, holds=False, true=right, why="the rows give another value here")
     for claim in wording.claims:
         if id(claim) not in wrong:
             yield Check(claim=claim, holds=True, why="said as the rows give it")
@@ -192,11 +216,11 @@ def name_claim(wording: Wording, part: Part) -> Claim:
 def compare_sense(wording: Wording, known: dict[str, list[Wording]]) -> Iterator[Check]:
     """A sentence with the numbers of a rendered one and nearly its words: those that turn the sense are wrong."""
     texts = tuple(part.text for part in wording.parts)
-    mine = wording.words.lower().split()
+    mine = tokens(wording.words)
     for other in (other for others in known.values() for other in others):
         if tuple(part.text for part in other.parts) != texts:
             continue
-        true = other.words.lower().split()
+        true = tokens(other.words)
         matcher = SequenceMatcher(None, mine, true, autojunk=False)
         if matcher.ratio() < SIMILAR:
             continue
@@ -207,6 +231,11 @@ def compare_sense(wording: Wording, known: dict[str, list[Wording]]) -> Iterator
                 claim=turned_claim(wording, changes), holds=False, true=other.text, why="it turns what the rows say"
             )
         return
+
+
+def tokens(words: str) -> list[str]:
+    """Words in small letters; a bar between cells parts them too."""
+    return [word for word in re.split(r"[\s|]+", words.lower()) if word]
 
 
 def turned_claim(wording: Wording, changes: Sequence[tuple[Sequence[str], Sequence[str]]]) -> Claim:

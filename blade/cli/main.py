@@ -14,6 +14,7 @@ import typer
 from blade._version import __version__
 from blade.cli import (
     analyze,
+    check,
     compare,
     demo,
     diagnose,
@@ -88,6 +89,7 @@ app.command(epilog=show.EPILOG)(show.show)
 app.command(epilog=diff.EPILOG)(diff.diff)
 app.command(epilog=label.EPILOG)(label.label)
 app.command(epilog=report.EPILOG)(report.report)
+app.command(epilog=check.EPILOG)(check.check)
 app.command(epilog=demo.EPILOG)(demo.demo)
 app.command(epilog=compare.EPILOG)(compare.compare)
 app.command(epilog=analyze.EPILOG)(analyze.analyze)

@@ -1,0 +1,92 @@
+import json
+from pathlib import Path
+
+from blade_command import airline, blade, diagnosed
+
+WRONG = "# Story\n\npass@1 is 77.0 % over 3 tasks. See `9:9`.\n"
+
+
+def test_a_report_that_was_just_written_is_true(tmp_path: Path) -> None:
+    out = diagnosed(tmp_path)
+    found = blade("check", out / "report.md")
+
+    assert found.exit_code == 0, found.stdout
+    assert "and itself" in found.stdout
+    assert "0 contradicted, 0 unverifiable" in found.stdout
+
+
+def test_what_is_wrong_is_listed_with_its_line_the_truth_and_what_to_do(tmp_path: Path) -> None:
+    out = diagnosed(tmp_path)
+    (tmp_path / "story.md").write_text(WRONG, encoding="utf-8")
+    found = blade("check", tmp_path / "story.md", "--analysis", out)
+
+    assert found.exit_code == 1
+    assert "1 supported, 2 contradicted, 0 unverifiable" in found.stdout
+    assert "line 3: 77.0 %\n" in found.stdout
+    assert "true    50.0 %\n" in found.stdout
+    assert "do      write 50.0 %, or say what else the number is about\n" in found.stdout
+    assert "line 3: `9:9`\n" in found.stdout
+
+
+def test_json_holds_every_claim_that_is_wrong_or_beyond_judging(tmp_path: Path) -> None:
+    out = diagnosed(tmp_path)
+    (tmp_path / "story.md").write_text(WRONG + "\nIt cost 12 euro.\n", encoding="utf-8")
+    found = blade("check", tmp_path / "story.md", "--analysis", out, "--json")
+    document = json.loads(found.stdout)
+
+    assert found.exit_code == 1
+    assert (document["claims"], document["supported"]) == (4, 1)
+    assert [entry["line"] for entry in document["contradicted"]] == [3, 3]
+    assert set(document["contradicted"][0]) == {"line", "said", "true", "why"}
+    assert [(entry["line"], entry["said"]) for entry in document["unverifiable"]] == [(5, "12")]
+
+
+def test_rollouts_are_diagnosed_in_memory(tmp_path: Path) -> None:
+    (tmp_path / "story.md").write_text("pass@1 is 50 %.\n", encoding="utf-8")
+    found = blade("check", tmp_path / "story.md", "--rollouts", airline(tmp_path))
+
+    assert (found.exit_code, "1 supported" in found.stdout) == (0, True)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["airline.jsonl", "story.md"]
+
+
+def test_without_rows_a_report_is_checked_against_itself(tmp_path: Path) -> None:
+    (tmp_path / "story.md").write_text("Of 5 tasks, 7 of 5 fail.\n", encoding="utf-8")
+    found = blade("check", tmp_path / "story.md")
+
+    assert found.exit_code == 1
+    assert "against itself alone" in found.stdout
+    assert "7 is more than 5" in found.stdout
+
+
+def test_the_labels_in_force_are_those_of_the_folder(tmp_path: Path) -> None:
+    out = diagnosed(tmp_path)
+    (out / "story.md").write_text("Task `2` is KG.\n", encoding="utf-8")
+    labelled = blade("label", out, "2", "--cause", "KG", "--cite", "2:0", "--reason", "does not know the city")
+
+    assert labelled.exit_code == 0
+    assert blade("check", out / "story.md").exit_code == 0
+    assert blade("check", out / "report.md").exit_code == 1  # it was not written again
+    assert blade("report", out).exit_code == 0
+    assert blade("check", out / "report.md").exit_code == 0
+
+
+def test_two_places_to_check_against_are_a_wrong_request(tmp_path: Path) -> None:
+    (tmp_path / "story.md").write_text("Nothing.\n", encoding="utf-8")
+    found = blade("check", tmp_path / "story.md", "--analysis", tmp_path, "--rollouts", "x.jsonl")
+
+    assert (found.exit_code, "exclude each other" in found.stderr) == (2, True)
+
+
+def test_a_report_that_cannot_be_read_is_told_in_a_sentence(tmp_path: Path) -> None:
+    (tmp_path / "story.md").write_bytes(b"\xff\xfe\xfa")
+
+    assert blade("check", tmp_path / "story.md").exit_code == 3
+    assert blade("check", tmp_path / "none.md").exit_code == 3
+    assert blade("check", tmp_path / "story.md", "--analysis", tmp_path / "nowhere").exit_code == 3
+
+
+def test_hostile_words_of_a_report_do_nothing_to_the_terminal(tmp_path: Path) -> None:
+    (tmp_path / "story.md").write_text("7 of 5 \x1b[31mred\x1b[0m tasks\x07\n", encoding="utf-8")
+    found = blade("check", tmp_path / "story.md")
+
+    assert "\x1b" not in found.stdout and "\x07" not in found.stdout
