@@ -59,7 +59,7 @@ def test_the_commands_are_listed_in_the_order_of_use() -> None:
     found = blade("--help").stdout
 
     listed = [line.split()[0] for line in found.partition("Commands:")[2].splitlines() if line.startswith("  ")]
-    assert listed[:6] == ["diagnose", "show", "diff", "label", "report", "demo"]
+    assert listed[:7] == ["diagnose", "show", "diff", "label", "report", "check", "demo"]
 
 
 def test_the_exit_codes_are_in_the_main_help() -> None:
