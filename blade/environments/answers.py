@@ -4,6 +4,8 @@ import re
 
 BOXED = re.compile(r"\\boxed\s*\{((?:[^{}]|\{[^{}]*\})*)\}")
 MARK = re.compile(r"(?:#{4}|\banswer\b\W{0,6}?(?:\bis\b|[:=])(?:\W{0,4}\bis\b)?)[ \t*_`]*", re.IGNORECASE)
+MOST_MARKS = 20
+"""Marks that are looked at: a text that goes round in circles has hundreds."""
 NEXT_QUESTION = re.compile(r"\n\s*(?:question|problem|user|human)\b[^\n]{0,20}:", re.IGNORECASE)
 
 
@@ -18,9 +20,7 @@ def last_boxed(text: str) -> str | None:
     return boxes[-1] if boxes else None
 
 
-def last_marked(text: str) -> str | None:
-    """The first line that says something after the last mark; `None` without a mark."""
-    marks = list(MARK.finditer(text))
-    if not marks:
-        return None
-    return next((line for line in text[marks[-1].end() :].splitlines() if line.strip(" \t*_`")), "")
+def marked_lines(text: str) -> list[str]:
+    """For every mark, the last one first, the first line after it that says something."""
+    rests = [text[mark.end() :] for mark in MARK.finditer(text)][::-1][:MOST_MARKS]
+    return [next((line for line in rest.splitlines() if line.strip(" \t*_`")), "") for rest in rests]

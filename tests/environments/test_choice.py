@@ -22,6 +22,9 @@ OPTIONS = ["a farmer", "5 cents", "10 cents", "none of these", "10"]
         pytest.param("B) 5 cents, as the rest is a dollar.", ("B", "letter"), id="letter_first"),
         pytest.param("The ball is cheap.\n\n(B)", ("B", "letter"), id="letter_last"),
         pytest.param("Option C", ("C", "letter"), id="option_word"),
+        pytest.param(
+            "Answer: D\nThe answer is not certain.", ("D", "marked"), id="a_mark_without_a_letter_is_passed_over"
+        ),
         pytest.param("Answer: 5 cents", ("B", "option_text"), id="text_of_an_option"),
         pytest.param("So it must be 10 cents.", ("C", "option_text"), id="the_longer_text_counts"),
         pytest.param("Answer: A farmer", ("A", "option_text"), id="a_word_is_no_letter_but_the_text_is_there"),
@@ -40,6 +43,7 @@ def test_the_option_an_answer_means_is_found(text: str, expected: tuple[str, str
         pytest.param("A dog would never do that.", id="article"),
         pytest.param("Either 5 cents or 10 cents.", id="two_options"),
         pytest.param("A) a farmer\nB) 5 cents\nC) 10 cents", id="options_repeated"),
+        pytest.param("It goes on, " * 10 + "and 5 cents are part of it.", id="named_in_passing"),
         pytest.param(r"\boxed{7}", id="box_without_a_letter"),
         pytest.param("Because of x.", id="word_that_begins_with_a_letter"),
     ],

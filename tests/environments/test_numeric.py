@@ -18,6 +18,7 @@ from blade.environments.numeric.verifier import ENVIRONMENT, find_answer, judge
         pytest.param("Answer: 3 * 4 = 12 apples", "12", id="after_the_equals_sign"),
         pytest.param("Answer:\n\n  12\nThat was easy, 1 minute.", "12", id="on_the_next_line"),
         pytest.param("Answer: 5\nWait, that is wrong.\nAnswer: 6", "6", id="the_last_mark_counts"),
+        pytest.param("Answer: 18.\nThat answer is incorrect.\nI tried 3 times.", "18", id="mark_without_a_number"),
         pytest.param("The answer is: $1,250.50", "1250.5", id="currency_and_commas"),
         pytest.param("the final answer is **-7**", "-7", id="negative"),
         pytest.param("4 + 3 = 7\n#### 7", "7", id="hashes"),

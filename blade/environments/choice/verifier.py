@@ -1,9 +1,9 @@
 r"""Judges an answer that is the letter of one of a question's options.
 
-The letter is looked for in the last `\boxed{}`, after the last "Answer:", then where it alone begins a line.
-Where no letter is given but the text of exactly one option, that option is meant; how it was found is told
-(`answer_form`). A task has `options` and `expected_answer`, and may have a `lure`: the letter of the option that the
-trap of the question leads to. Whether it was chosen is told in `took_lure`.
+The letter is looked for in the last `\boxed{}`, after the last "Answer:" that one follows, then where it alone begins a
+line. Where no letter is given but the text of exactly one option, after the last mark or in a short answer, that
+option is meant; how it was found is told (`answer_form`). A task has `options` and `expected_answer`, and may have a
+`lure`: the letter of the option that the trap of the question leads to. Whether it was chosen is told in `took_lure`.
 """
 
 import re
@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from blade.environments.answering import TextEnvironment
-from blade.environments.answers import last_boxed, last_marked, own_part
+from blade.environments.answers import last_boxed, marked_lines, own_part
 from blade.environments.command import judge_rows
 from blade.environments.environment import Task, Verdict
 
@@ -20,6 +20,10 @@ from blade.environments.environment import Task, Verdict
 LETTER = re.compile(
     r"\W{0,4}(?i:option\s+|choice\s+)?\(?([A-Z])\b(?=\W*$|\s*[).:,;\]*]|\s+[-–]|\s+(?:because|since|is)\b)"
 )
+
+
+MOST_WORDS = 20
+"""An answer of more words that never says which option it means may name one in passing."""
 
 
 class Found(NamedTuple):
@@ -45,14 +49,15 @@ def judge(task: Task, text: str) -> Verdict:
 def find_letter(text: str, options: Sequence[str]) -> Found | None:
     """The option a text chooses; `None` when it names none, or more than one."""
     own = own_part(text)
-    boxed, marked = last_boxed(own), last_marked(own) or ""
+    boxed, marked = last_boxed(own), marked_lines(own)
     if boxed is not None:
         return found_as("boxed", [letter_of(boxed, options)])
     lines = own.strip().splitlines() or [""]
+    short = [own] if len(own.split()) <= MOST_WORDS else []
     return (
-        found_as("marked", [letter_of(marked, options)])
+        found_as("marked", [letter for line in marked if (letter := letter_of(line, options))][:1])
         or found_as("letter", [letter_of(line, options) for line in lines])
-        or found_as("option_text", list(options_named(marked or own, options)))
+        or found_as("option_text", [letter for line in marked[:1] or short for letter in options_named(line, options)])
     )
 
 

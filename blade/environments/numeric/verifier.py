@@ -1,8 +1,8 @@
 r"""Judges an answer that is one number.
 
 Where the number is looked for, in this order: the last `\boxed{}`, what follows the last "Answer:" (or "####", or
-"the answer is"), and else the last number of the text. How it was found is told (`answer_form`), because a model that
-never says which number it means can be right by luck.
+"the answer is") that a number follows, and else the last number of the text. How it was found is told
+(`answer_form`), because a model that never says which number it means can be right by luck.
 
 A task has `expected_answer`, and may have a `tolerance` and `slips`: numbers that well-known mistakes lead to, by the
 name of the mistake. A wrong answer that equals one of them is told by that name in `slip`.
@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from blade.environments.answering import TextEnvironment
-from blade.environments.answers import last_boxed, last_marked, own_part
+from blade.environments.answers import last_boxed, marked_lines, own_part
 from blade.environments.command import judge_rows
 from blade.environments.environment import Task, Verdict
 from blade.environments.numeric.numbers import find_numbers, plain_text, read_number, value_of, write_number
@@ -45,7 +45,8 @@ def find_answer(text: str) -> Found | None:
         return found_as("boxed", number_in(boxed))
     numbers = find_numbers(plain_text(own))
     last = value_of(numbers[-1]) if numbers else None
-    return found_as("marked", number_in(last_marked(own) or "")) or found_as("last_number", last)
+    marked = next((value for line in marked_lines(own) if (value := number_in(line)) is not None), None)
+    return found_as("marked", marked) or found_as("last_number", last)
 
 
 def found_as(form: str, value: Fraction | None) -> Found | None:
