@@ -135,3 +135,19 @@ def test_shipped_rollouts_answer_the_frozen_tasks(path: Path) -> None:
     made_with = json.loads(path.read_text(encoding="utf-8"))["settings"]
 
     assert made_with["dataset"] == dataset_of(path.parts[-3])["sha256"]
+
+
+@pytest.mark.parametrize("path", MANIFESTS, ids=lambda path: f"{path.parts[-3]}-{path.stem}")
+def test_shipped_rewards_are_what_the_verifier_says_today(path: Path) -> None:
+    environment = environment_of(path.parts[-3])
+    rows = read_tasks(path.with_name(path.name.replace("_manifest.json", ".jsonl")))
+    # Every judgement of a function starts a process.
+    looked_at = rows[::25] if environment.name == "unit_tests" else rows
+    differing = [
+        f"{row['_ng_task_index']}:{row['_ng_rollout_index']}"
+        for row in looked_at
+        if (verdict := environment.verify(row, row["response"]["output"])).reward != row["reward"]
+        or {name: row.get(name) for name in verdict.fields} != verdict.fields
+    ]
+
+    assert differing == []
