@@ -50,7 +50,7 @@ CASES: list[tuple[str, dict[str, Any], str, str]] = [
     ),
     ("detectable_format:constrained_response", {}, "My answer is no.", "No."),
     ("detectable_content:number_placeholders", {"num_placeholders": 2}, "[a] and [b c]", "[a] []"),
-    ("detectable_content:postscript", {"postscript_marker": "P.S."}, "Hi\nP.S. more", "Hi\nP.S."),
+    ("detectable_content:postscript", {"postscript_marker": "P.S."}, "Hi. P.S. more", "Hi\nP.S."),
     ("combination:repeat_prompt", {"prompt_to_repeat": "Why so?"}, "Why so?\nThus.", "Thus. Why so?"),
     ("combination:two_responses", {}, "a\n******\nb", "a\n******\na"),
 ]
@@ -74,6 +74,17 @@ def test_every_rule_is_tried_here() -> None:
 )
 def test_sentences_end_where_a_mark_is_followed_by_a_space(text: str, count: int) -> None:
     assert len(sentences(text)) == count
+
+
+def test_words_may_be_parts_of_words_and_asterisks_may_stand_anywhere_where_that_is_said() -> None:
+    names = ["keywords:existence", "keywords:frequency", "length_constraints:number_paragraphs"]
+    given: list[dict[str, Any]] = [{"keywords": ["bee"]}, {"keyword": "bee", "frequency": 1}, {"num_paragraphs": 2}]
+    looser = [{"whole_word": False}, {"whole_word": False}, {"anywhere": True}]
+    strict = {"instruction_id_list": names, "kwargs": given}
+    loose = {"instruction_id_list": names, "kwargs": [{**a, **b} for a, b in zip(given, looser, strict=True)]}
+
+    assert judge(strict, "bees *** buzz").fields["follow_instruction_list"] == [False, False, False]
+    assert judge(loose, "bees *** buzz").fields["follow_instruction_list"] == [True, True, True]
 
 
 def test_words_and_paragraphs_are_what_a_reader_would_count() -> None:

@@ -99,6 +99,13 @@ def test_ifeval_rows_with_an_instruction_no_rule_checks_are_left_out_and_told(tm
     ]
 
 
+def test_ifeval_counts_parts_of_words_as_it_always_did(tmp_path: Path) -> None:
+    row = {"prompt": "Bees.", "instruction_id_list": ["keywords:existence"], "kwargs": [{"keywords": ["bee"]}]}
+    external = load_external("ifeval", written(tmp_path / "set.jsonl", [row]))
+
+    assert rewards(external, "bees") == [1.0]
+
+
 def test_mmlu_style_rows_become_choices(tmp_path: Path) -> None:
     external = load_external("mmlu", written(tmp_path / "set.jsonl", MMLU))
 

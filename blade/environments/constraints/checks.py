@@ -59,8 +59,10 @@ def words_per_line(text: str, num_words: int, relation: str = "exactly") -> bool
 
 
 @check("length_constraints:number_paragraphs")
-def number_paragraphs(text: str, num_paragraphs: int) -> bool:
-    return len(paragraphs(text)) == num_paragraphs and all(paragraphs(text))
+def number_paragraphs(text: str, num_paragraphs: int, anywhere: bool = False) -> bool:
+    """Three asterisks separate paragraphs, on a line of their own unless they may stand `anywhere`."""
+    parts = paragraphs(text, anywhere=anywhere)
+    return len(parts) == num_paragraphs and all(parts)
 
 
 @check("length_constraints:nth_paragraph_first_word")
@@ -72,8 +74,8 @@ def nth_paragraph_first_word(text: str, num_paragraphs: int, nth_paragraph: int,
 
 
 @check("keywords:existence")
-def keywords_exist(text: str, keywords: Sequence[str]) -> bool:
-    return all(occurrences(text, word) for word in keywords)
+def keywords_exist(text: str, keywords: Sequence[str], whole_word: bool = True) -> bool:
+    return all(occurrences(text, word, whole_word=whole_word) for word in keywords)
 
 
 @check("keywords:any_of")
@@ -88,8 +90,10 @@ def forbidden_words(text: str, forbidden_words: Sequence[str]) -> bool:
 
 
 @check("keywords:frequency")
-def keyword_frequency(text: str, keyword: str, frequency: int, relation: str = "at least") -> bool:
-    return compare(occurrences(text, keyword), relation, frequency)
+def keyword_frequency(
+    text: str, keyword: str, frequency: int, relation: str = "at least", whole_word: bool = True
+) -> bool:
+    return compare(occurrences(text, keyword, whole_word=whole_word), relation, frequency)
 
 
 @check("keywords:letter_frequency")
@@ -188,7 +192,7 @@ def placeholders(text: str, num_placeholders: int) -> bool:
 
 @check("detectable_content:postscript")
 def postscript(text: str, postscript_marker: str) -> bool:
-    return re.search(rf"^\s*{re.escape(postscript_marker)}\s*\S", text, re.MULTILINE | re.IGNORECASE) is not None
+    return re.search(rf"(?<!\w){re.escape(postscript_marker)}[ \t]*\n?[ \t]*\S", text, re.IGNORECASE) is not None
 
 
 @check("combination:repeat_prompt")

@@ -36,12 +36,13 @@ def lines(text: str) -> list[str]:
     return [line.strip() for line in text.splitlines() if line.strip()]
 
 
-def paragraphs(text: str) -> list[str]:
-    """Parts between lines of three asterisks; empty parts count only where nothing is before or after them."""
-    parts = [part.strip() for part in RULE.split(text)]
+def paragraphs(text: str, *, anywhere: bool = False) -> list[str]:
+    """Parts between lines of three asterisks, or between any three; empty ones at the ends do not count."""
+    parts = [part.strip() for part in (text.split("***") if anywhere else RULE.split(text))]
     return [part for place, part in enumerate(parts) if part or 0 < place < len(parts) - 1]
 
 
-def occurrences(text: str, word: str) -> int:
-    """How often a word or phrase occurs as such, in any case: "drop" does not occur in "raindrops"."""
-    return len(re.findall(rf"(?<!\w){re.escape(word)}(?!\w)", text, re.IGNORECASE))
+def occurrences(text: str, word: str, *, whole_word: bool = True) -> int:
+    """How often a word or phrase occurs, in any case; as a whole word, "drop" does not occur in "raindrops"."""
+    pattern = rf"(?<!\w){re.escape(word)}(?!\w)" if whole_word else re.escape(word)
+    return len(re.findall(pattern, text, re.IGNORECASE))

@@ -119,9 +119,20 @@ def ifeval(row: Fields) -> dict[str, Any]:
             raise NotATask(f"no rule checks the instruction {name}")
         if missing := missing_arguments(name, given or {}):
             raise NotATask(f"the instruction {name} lacks {', '.join(missing)}")
-    kept = [{key: value for key, value in (given or {}).items() if value is not None} for given in arguments]
+    kept = [
+        {key: value for key, value in {**(given or {}), **IFEVAL_MEANS.get(name, {})}.items() if value is not None}
+        for name, given in zip(names, arguments, strict=True)
+    ]
     kind = names[0].partition(":")[0] if len(names) == 1 else "several"
     return {"prompt": row["prompt"], "instruction_id_list": names, "kwargs": kept, "must_answer": False, "kind": kind}
+
+
+IFEVAL_MEANS: dict[str, dict[str, Any]] = {
+    "keywords:existence": {"whole_word": False},
+    "keywords:frequency": {"whole_word": False},
+    "length_constraints:number_paragraphs": {"anywhere": True},
+}
+"""Where IFEval's rule is looser than the words of its instruction, and ours would be stricter."""
 
 
 def mmlu(row: Fields) -> dict[str, Any]:
