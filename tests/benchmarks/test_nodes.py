@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from blade.benchmarks.nodes import ConfigError, parse_nodes, plain
+from blade.benchmarks.nodes import EXPONENT, ConfigError, parse_nodes, plain
 
 
 def parsed(text: str | bytes) -> Any:
@@ -81,10 +81,12 @@ def test_aliases_cannot_unfold_without_end() -> None:
         parsed(bomb)
 
 
-LEAVES = st.none() | st.booleans() | st.integers() | st.text()
+WORDS = st.text().filter(lambda text: not EXPONENT.fullmatch(text))
+"""Texts, without those that PyYAML writes bare and we, as the configs' own reader does, take for a number: `1e5`."""
+LEAVES = st.none() | st.booleans() | st.integers() | WORDS
 
 
-@given(st.recursive(LEAVES, lambda v: st.lists(v, max_size=4) | st.dictionaries(st.text(), v, max_size=4)))
+@given(st.recursive(LEAVES, lambda v: st.lists(v, max_size=4) | st.dictionaries(WORDS, v, max_size=4)))
 def test_what_yaml_writes_is_read_back(value: Any) -> None:
     import yaml
 
