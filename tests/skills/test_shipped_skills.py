@@ -10,6 +10,7 @@ import yaml
 
 from blade.diagnosis.packs import shipped_names
 from blade.skillkit.check import Rules, check_skill
+from blade.skillkit.evals import read_evals
 from blade.skillkit.skill import read_skill
 
 ROOT = Path(__file__).parents[2]
@@ -27,11 +28,12 @@ def test_every_skill_keeps_all_rules_and_its_scripts_explain_themselves(name: st
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_every_skill_is_long_enough_to_help(name: str) -> None:
+def test_every_skill_is_long_enough_to_help_and_has_three_evals(name: str) -> None:
     body = read_skill(SKILLS / name).body
 
     assert 50 <= len(body.splitlines()) <= 250
     assert len(re.findall(r"^## ", body, re.MULTILINE)) >= 3
+    assert len(read_evals(SKILLS / name).evals) == 3
 
 
 @pytest.mark.parametrize("folder", [".claude", ".agents", ".codex"])
