@@ -31,6 +31,7 @@ from blade.diagnosis.taxonomy import (
     pack_findings,
     pack_grounds,
     pack_modes,
+    pack_quotes,
     pack_remedies,
     without_covered,
 )
@@ -112,7 +113,7 @@ def diagnose(run: Run, options: AnalyzeOptions | None = None, *, others: Sequenc
     family = pack_grounds(taxonomy)
     verdicts = decide_causes(measures.tasks, table, outcomes, sightings, findings, answers, family)
     findings += pack_findings(run, taxonomy, findings)
-    causes = [as_cause(label) for label in quote_evidence(run, verdicts)]
+    causes = [as_cause(label) for label in quote_evidence(run, verdicts, pack_quotes(taxonomy))]
     costs = quantities(table)
     own_modes, remedies = pack_modes(family), pack_remedies(taxonomy)
     modes = {**own_modes, **without_covered(failure_modes(outcomes, sightings, findings), own_modes)}

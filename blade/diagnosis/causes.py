@@ -21,6 +21,8 @@ from blade.metrics.values import Ints
 from blade.rollouts.table import RolloutTable
 
 MOST_EVIDENCE = 3
+LONGEST_ANSWER = 60
+"""Longer answers are not repeated in a reason."""
 MIXED = 0.4
 """Share of a task's failures the second cause must explain to be named too."""
 NOT_DECISIVE = frozenset(
@@ -156,16 +158,16 @@ def rows_by_task(table: RolloutTable, outcomes: Outcomes) -> dict[int, list[int]
     return out
 
 
-def answers_by_task(outcomes: Outcomes, answers: list[Answered]) -> dict[int, dict[int, str]]:
-    """Task -> failing row -> its answer without harmless differences."""
-    out: dict[int, dict[int, str]] = {}
+def answers_by_task(outcomes: Outcomes, answers: list[Answered]) -> dict[int, dict[int, Answered]]:
+    """Task -> failing row -> its answer."""
+    out: dict[int, dict[int, Answered]] = {}
     for answer in answers:
         if outcomes.success[answer.row] == 0.0:
-            out.setdefault(int(outcomes.task[answer.row]), {})[answer.row] = answer.plain
+            out.setdefault(int(outcomes.task[answer.row]), {})[answer.row] = answer
     return out
 
 
-def decide(result: TaskResult, failing: list[int], grounds: list[Ground], said: dict[int, str]) -> Verdict:
+def decide(result: TaskResult, failing: list[int], grounds: list[Ground], said: dict[int, Answered]) -> Verdict:
     if not failing:
         # As in the run's health: what is missing was lost on the way.
         return verdict(result, "IR", "medium", "missing_rollouts", "no rollout of this task is there", [])
@@ -229,11 +231,11 @@ def rest_cause(result: TaskResult) -> str:
 
 
 def unexplained(
-    result: TaskResult, rows: list[int], grounds: list[Ground], said: dict[int, str], second: str | None
+    result: TaskResult, rows: list[int], grounds: list[Ground], said: dict[int, Answered], second: str | None
 ) -> Verdict:
     """Nothing explains most failures: what the model does not know, or does not know reliably."""
-    answers = {said[row] for row in rows if row in said}
-    stable = len(answers) == 1 and sum(row in said for row in rows) >= 2
+    given = [said[row] for row in rows if row in said]
+    stable = len({answer.plain for answer in given}) == 1 and len(given) >= 2
     seen = ", ".join(dict.fromkeys(ground.title for ground in grounds))
     also = f"; a few show: {seen}" if seen else ""
     if second is not None:
@@ -245,10 +247,17 @@ def unexplained(
         confidence: Confidence = "medium" if clear else "low"
         return verdict(result, "UK" if clear else "UK?", confidence, "sometimes", reason, rest_places(rows))
     if stable:
-        reason = f"never passes and always gives one wrong answer{also}"
+        reason = f"never passes and always gives one wrong answer{beside_expected(given[0])}{also}"
         return verdict(result, "KG", "medium", "stable_wrong_answer", reason, rest_places(rows))
     reason = f"never passes; no signal explains its failures{also}"
     return verdict(result, "KG?", "low", "never", reason, rest_places(rows))
+
+
+def beside_expected(answer: Answered) -> str:
+    """A short answer beside the expected one, where the row says both."""
+    given, expected = (" ".join((text or "").split()) for text in (answer.given, answer.expected))
+    short = given and expected and max(len(given), len(expected)) <= LONGEST_ANSWER
+    return f", {given!r} where {expected!r} is expected" if short else ""
 
 
 def rest_places(rows: list[int]) -> list[tuple[int, int]]:

@@ -16,6 +16,7 @@ from blade.diagnosis.answers import GIVEN_FIELDS, answer_of, expected_of, first_
 from blade.diagnosis.budget import within_budget
 from blade.diagnosis.lexicon import FILLER
 from blade.diagnosis.scripted_user import left_script
+from blade.diagnosis.sentences import CANNOT
 from blade.diagnosis.shapes import Met, shape_of
 from blade.metrics.values import Floats, Ints
 from blade.rollouts import Item, Rollout, Run
@@ -35,8 +36,6 @@ MOST_RESULTS = 200
 TOPIC = 4000
 """Characters of a prompt in which its task's terms are looked for."""
 TERM = re.compile(r"[^\W_]{4,}|\w*\d\w*")
-CANNOT = re.compile(r"\b(?:can(?:no|['’])t|cannot|unable\s+to|not\s+able\s+to|unfortunately)\b", re.IGNORECASE)
-"""How one speaks who leaves something undone."""
 COMMON = 0.2
 """A term in the prompts of more tasks than this is not what a task is about."""
 

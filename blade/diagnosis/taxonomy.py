@@ -13,6 +13,7 @@ from blade.diagnosis.causes import Ground, as_places
 from blade.diagnosis.found import Found, about_rows, say
 from blade.diagnosis.health import count
 from blade.diagnosis.interventions import Remedy
+from blade.diagnosis.labels import Evidence
 from blade.diagnosis.packs import Choice, PackResult, PatternHits, apply_pack, choose_pack, load_pack
 from blade.metrics import Outcomes
 from blade.metrics.values import Ints
@@ -119,6 +120,17 @@ def pack_grounds(taxonomy: Taxonomy) -> list[Ground]:
         for hits in taxonomy.result.patterns
         if hits.rule.cause is not None and hits.primary.any() and (hits.passed or 0) < len(hits.rows)
     ]
+
+
+def pack_quotes(taxonomy: Taxonomy) -> dict[tuple[str, str], Evidence]:
+    """Pattern and rollout -> the item the pack itself quotes."""
+    patterns = [] if taxonomy.result is None else taxonomy.result.patterns
+    return {
+        (hits.rule.code, evidence.citation.rpartition("#")[0]): evidence
+        for hits in patterns
+        for evidence in hits.evidence
+        if "#" in evidence.citation and evidence.quote and "\n" not in evidence.quote
+    }
 
 
 def pack_modes(grounds: list[Ground]) -> dict[str, Ints]:
