@@ -145,7 +145,9 @@ class ColumnBuilder:
 
 def common_kind(parts: Sequence[Column]) -> Kind:
     """The kind that holds all parts; parts without a single known value have no say."""
-    kinds = {part.kind for part in parts if part.known().any()}
+    kinds = {part.kind for part in parts}
+    if len(kinds) > 1 or not any(part.known().any() for part in parts):
+        kinds = {part.kind for part in parts if part.known().any()}
     if kinds <= {"number", "flag"}:
         return "flag" if kinds == {"flag"} else "number"
     return kinds.pop() if len(kinds) == 1 else "mixed"

@@ -18,6 +18,8 @@ MAX_FIELDS = 400
 class Leaf(Enum):
     """How the value at the end of a path is decoded."""
 
+    __hash__ = object.__hash__  # an Enum's own is a Python function, and every column of every chunk is looked up
+
     NULL = "null"
     """Nothing but null so far; anything else makes the tree grow."""
     NUMBER = "number"

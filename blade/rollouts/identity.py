@@ -31,6 +31,7 @@ PER_BENCHMARK = frozenset({"task", "task_name"})
 MADE = frozenset({FIRST_TOOL, INPUT_HASH})
 """Columns no row has a field for."""
 LONGEST_REPEAT = 16
+LONGEST_NUMBER = 4000  # digits; Python refuses to read longer ones
 """A number with more digits is a name: it would not fit beside a task in a citation anyone reads."""
 
 Scheme = Literal["indices", "field", "input_hash", "row"]
@@ -179,8 +180,12 @@ def task_codes(column: Column) -> tuple[Ints, list[str]]:
 
 def natural_key(text: str) -> list[tuple[int, int, str]]:
     """Sorts `task-2` before `task-10`, and `task` before both."""
+    if text.isdecimal() and len(text) < LONGEST_NUMBER:  # most tasks are numbered
+        return [(0, int(text), ""), (-1, 0, text)]
     parts = re.split(r"(\d+)", text)
-    return [(0, int(p), "") if p.isdecimal() and len(p) < 4000 else (1, 0, p) for p in parts if p] + [(-1, 0, text)]
+    return [(0, int(p), "") if p.isdecimal() and len(p) < LONGEST_NUMBER else (1, 0, p) for p in parts if p] + [
+        (-1, 0, text)
+    ]
 
 
 def by_occurrence(codes: Ints) -> Ints:

@@ -122,9 +122,10 @@ def read_head(path: Path) -> bytes:
         count, damage = fill(stream, memoryview(head))
     if damage is not None and not count:
         raise InputError(f"{path}: cannot be read: {damage}.") from damage
-    if not head[:count].strip():
+    data = bytes(memoryview(head)[:count])
+    if not data or data.isspace():
         raise InputError(f"{path}: is empty; expected JSON records, one per line or in an array.")
-    return bytes(head[:count])
+    return data
 
 
 def first_records(path: Path, layout: LayoutName, head: bytes) -> Iterator[Record]:

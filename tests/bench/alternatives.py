@@ -3,7 +3,7 @@
 M reads ids, reward, verifier scalars and usage of every row, groups by task and computes pass@k. F adds, per row, how
 many items of each kind there are, the first tool, bytes of text, the end of the last message, and whether what tools
 and the agent said contains any of the texts of `LITERALS`. All take the schema as given, which is more than a user
-knows beforehand. Every reader gets one thread, as ours has one process.
+knows beforehand, and none minds a bad line. Every reader gets one thread, as ours has one process.
 """
 
 import json
@@ -226,16 +226,34 @@ NUMBERS = (
 
 
 def pandas_profile(path: Path) -> Answer:
-    """Statistics of one task's frame after the other, on rows decoded by orjson."""
+    """Five statistics of one task's frame after the other."""
+    profiles = [rows.agg(["mean", "max", "min", "median", "std"]) for _, rows in frames_by_task(path)]
+    return profile_answer([profile.loc["median", "similarity"] for profile in profiles], len(profiles))
+
+
+def gym_profile(path: Path) -> Answer:
+    """The same in the way Gym's profiler goes: statistic by statistic, with a histogram of each column."""
+    profiles = frames_by_task(path).apply(gym_statistics)
+    return profile_answer(profiles["median", "similarity"], len(profiles))
+
+
+def gym_statistics(rows: pd.DataFrame) -> pd.Series:
+    histograms = rows.apply(lambda column: [np.histogram(column, bins=64)], axis=0)
+    statistics = [rows.mean(), rows.max(), rows.min(), rows.median(), rows.std()]
+    names = ["mean", "max", "min", "median", "std"]
+    assert len(histograms.columns) == len(rows.columns)
+    return pd.DataFrame(statistics, index=names).stack()
+
+
+def frames_by_task(path: Path) -> Any:
+    """The numbers of all rows, decoded by orjson, grouped by task."""
     names = (
         "task", "repeat", "reward", "is_correct", "extracted", "expected", "difficulty", "category", "num_turns",
         "similarity", "agent_run_time", "source", "level", "agent", "model", "status", "reason", "input_tokens",
         "output_tokens", "total_tokens",
     )  # fmt: skip
     frame = pd.DataFrame.from_records(list(map(scalars, decoded(path, orjson.loads))), columns=list(names))
-    numbers = frame[list(NUMBERS)].astype(float).groupby(frame["task"])
-    profiles = [rows.agg(["mean", "max", "min", "median", "std"]) for _, rows in numbers]
-    return profile_answer([profile.loc["median", "similarity"] for profile in profiles], len(profiles))
+    return frame[list(NUMBERS)].astype(float).groupby(frame["task"])
 
 
 def profile_answer(medians: npt.ArrayLike, tasks: int) -> Answer:

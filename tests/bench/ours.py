@@ -1,5 +1,10 @@
 """Our own answers to the questions of `alternatives`, and what they cost in memory.
 
+They are the scans every command makes, with and without trajectories: the schema is found out, every scalar field is
+kept and not only those that are asked for, bad lines and their offsets are noted, and F looks for everything the
+diagnosis uses (loops, tool errors, refusals, lost sandboxes, ...). Left out is what follows a scan: finding out what
+identifies a task, doubled rows, sidecars.
+
 Run as a script it reads one file and prints its peak memory and the size of the table, both in MB:
 python tests/bench/ours.py FILE
 """
