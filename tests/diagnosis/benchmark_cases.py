@@ -176,6 +176,7 @@ SMALL_FUNCTIONS = [
         not_loading("ModuleNotFoundError: No module named 'email'"),
         raising("OSError: No module named 'email'"),
     ),
+    Case("name_not_defined", raising("NameError: name 'bisect' is not defined"), raising("KeyError: 'bisect'")),
     Case("does_not_load", not_loading("SyntaxError: x"), raising("SyntaxError: x")),
     Case(
         "time_limit",

@@ -68,6 +68,20 @@ def test_every_benchmark_names_a_skill_that_is_there() -> None:
     assert {name.replace("_", "-") for name in configs} <= set(NAMES)
 
 
+def test_the_skill_of_a_benchmark_states_its_limits_as_they_are() -> None:
+    limits = {
+        path.parent.name.replace("_", "-"): re.findall(r"max_output_tokens: (\d+)", path.read_text(encoding="utf-8"))
+        for path in ROOT.glob("benchmarks/*/config.yaml")
+    }
+
+    assert {
+        name: re.findall(
+            r"(\d+)\s+tokens(?: per turn)?[.;:]", (SKILLS / name / "SKILL.md").read_text(encoding="utf-8")
+        )[:1]
+        for name in limits
+    } == limits
+
+
 def test_all_descriptions_fit_into_the_catalog_of_an_agent() -> None:
     assert sum(len(read_skill(SKILLS / name).description) for name in NAMES) <= LISTED
 
