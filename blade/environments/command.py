@@ -11,16 +11,30 @@ from typing import Any
 import msgspec
 
 from blade.environments.environment import Environment, Verdict
+from blade.errors import BladeError, InputError
 
 
 def judge_rows(environment: Environment) -> None:
-    """Judges the rows of the file named on the command line, or of standard input; exits with 1 if one is no row."""
+    """Judges the rows of the file named on the command line, or of standard input.
+
+    Exits with 1 if one of them is no row, and with 3 if they cannot be read or cannot be judged here.
+    """
     parser = argparse.ArgumentParser(description=f"Judge rollout rows in the environment '{environment.name}'.")
     parser.add_argument("rows", metavar="ROWS.jsonl", help="rollout rows, one JSON object per line; - for stdin")
     place = parser.parse_args().rows
-    lines = (sys.stdin.buffer.read() if place == "-" else Path(place).read_bytes()).splitlines()
-    verdicts = [judged(environment, line, number) for number, line in enumerate(lines, start=1) if line.strip()]
+    try:
+        lines = (sys.stdin.buffer.read() if place == "-" else Path(place).read_bytes()).splitlines()
+        verdicts = [judged(environment, line, number) for number, line in enumerate(lines, start=1) if line.strip()]
+    except OSError as error:
+        sys.exit(stopped(f"{place}: {error.strerror}"))
+    except BladeError as error:
+        sys.exit(stopped(str(error)))
     sys.exit(1 if None in verdicts else 0)
+
+
+def stopped(message: str) -> int:
+    print(message, file=sys.stderr)
+    return InputError.exit_code
 
 
 def judged(environment: Environment, line: bytes, number: int) -> Verdict | None:
