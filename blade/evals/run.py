@@ -170,8 +170,8 @@ class Shift:
                 await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
                 await call_off(stop, workers)
             finally:
-                await journal.finish(writer)
                 await self._player.close()
+                await journal.finish(writer)
         return self._status
 
     async def _worker(self, journal: Journal) -> None:
