@@ -21,7 +21,7 @@ def test_without_names_every_skill_that_comes_with_blade_is_installed(tmp_path: 
 
     assert [one["skill"] for one in done] == [skill["name"] for skill in listed]
     assert {one["action"] for one in done} == {"installed"}
-    assert blade("skill", "validate", "--spec-only", tmp_path / ".agents" / "skills").exit_code == 0
+    assert blade("skill", "validate", tmp_path / ".agents" / "skills").exit_code == 0
 
 
 def test_edits_are_refused_with_1_and_named(tmp_path: Path) -> None:

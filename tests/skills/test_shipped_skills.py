@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from blade.cli.command_check import command_complaint
 from blade.diagnosis.packs import shipped_names
 from blade.skillkit.check import Rules, check_skill
 from blade.skillkit.evals import read_evals
@@ -24,7 +25,7 @@ CLOSING = re.compile(r"^Close with `blade check`|^metadata:|^compatibility:|^lic
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_skill_keeps_all_rules_and_its_scripts_explain_themselves(name: str) -> None:
-    assert check_skill(SKILLS / name, Rules(run_scripts=True)) == []
+    assert check_skill(SKILLS / name, Rules(run_scripts=True, commands=command_complaint)) == []
 
 
 @pytest.mark.parametrize("name", NAMES)
