@@ -2,7 +2,10 @@
 """Check and measure benchmark packages with nothing installed but Python.
 
     python blade_toolkit.py validate --benchmark-dir benchmarks/word_math --phase all
+    python blade_toolkit.py extract-anchor-facts --golden m_golden_report.md --output m_anchor_facts.json
     python blade_toolkit.py make-shallow --input report.md --output shallow.md
+    python blade_toolkit.py score --report report.md --golden m_golden_report.md --anchor-facts m_anchor_facts.json
+    python blade_toolkit.py calibrate --golden-report G.md --anchor-facts F.json --shallow-report S.md
 
 Structural checks, facts and scores need the standard library alone; checks that need the engine are skipped where it
 is not installed, and say so. Exit codes: 0 good, 1 problems found, 2 wrong usage, 3 input unreadable.
@@ -18,6 +21,16 @@ from typing import TypeAlias
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from blade.audit.golden.shallow import make_shallow
+from blade.audit.judge.calibration import Calibration, Scored
+from blade.audit.judge.calibration import calibrate as calibrate_judge
+from blade.audit.judge.drafting import draft_facts
+from blade.audit.judge.facts import FactsError, read_facts
+from blade.audit.judge.facts import as_json as facts_as_json
+from blade.audit.judge.judge import judge
+from blade.audit.judge.reward import reward_of
+from blade.audit.judge.said import Said
+from blade.audit.judge.truth import Truth, truth_beside
+from blade.audit.markdown import read_document
 from blade.audit.package.checks import as_json, has_failed, summary
 from blade.audit.package.validate import LEAST_FACTS, validate
 from blade.report.text import plain
@@ -35,6 +48,9 @@ def main(words: Sequence[str] | None = None) -> int:
     except OSError as error:
         print(f"blade_toolkit: {error.filename}: {error.strerror}", file=sys.stderr)
         return UNREADABLE
+    except FactsError as error:
+        print(f"blade_toolkit: {error}", file=sys.stderr)
+        return UNREADABLE
     except UnicodeDecodeError as error:
         print(f"blade_toolkit: a file is not UTF-8 text: {error.reason}", file=sys.stderr)
         return UNREADABLE
@@ -47,7 +63,10 @@ def make_parser() -> argparse.ArgumentParser:
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     add_validate(commands)
+    add_extract(commands)
     add_make_shallow(commands)
+    add_score(commands)
+    add_calibrate(commands)
     return parser
 
 
@@ -74,6 +93,39 @@ def add_make_shallow(commands: Commands) -> None:
     parser.set_defaults(run=run_make_shallow)
 
 
+def add_extract(commands: Commands) -> None:
+    """`extract-anchor-facts`."""
+    parser = commands.add_parser("extract-anchor-facts", help="draft anchor facts for a golden report")
+    parser.add_argument("--golden", type=Path, required=True, help="the golden report; its sidecar stands beside it")
+    parser.add_argument("--output", type=Path, required=True, help="where the facts are written")
+    parser.add_argument("--benchmark", default="", help="the benchmark's name")
+    parser.add_argument("--model-name", default="", help="the model's name")
+    parser.add_argument("--num-facts", type=int, default=12, metavar="N", help="facts at most (default: %(default)s)")
+    parser.add_argument("--min-facts", type=int, default=8, metavar="N", help="facts at least (default: %(default)s)")
+    parser.set_defaults(run=run_extract)
+
+
+def add_score(commands: Commands) -> None:
+    """`score`."""
+    parser = commands.add_parser("score", help="score a report against a golden report and its anchor facts")
+    parser.add_argument("--report", type=Path, required=True, help="the report")
+    parser.add_argument("--golden", type=Path, required=True, help="the golden report")
+    parser.add_argument("--anchor-facts", type=Path, required=True, help="its anchor facts")
+    parser.add_argument("--output-dir", type=Path, help="folder that reward.json is written to")
+    parser.set_defaults(run=run_score)
+
+
+def add_calibrate(commands: Commands) -> None:
+    """`calibrate`."""
+    parser = commands.add_parser("calibrate", help="see whether scores tell good reports from bad ones")
+    parser.add_argument("--golden-report", type=Path, required=True, help="the golden report")
+    parser.add_argument("--anchor-facts", type=Path, required=True, help="its anchor facts")
+    parser.add_argument("--shallow-report", type=Path, required=True, help="its shallow control")
+    parser.add_argument("--output-dir", type=Path, help="folder that the rewards and the summary are written to")
+    parser.add_argument("--min-spread", type=float, default=0.5, metavar="X", help="golden minus shallow, at least")
+    parser.set_defaults(run=run_calibrate)
+
+
 def run_validate(arguments: argparse.Namespace) -> int:
     checks = validate(arguments.benchmark_dir, phase=arguments.phase, least_facts=arguments.min_anchor_facts)
     if arguments.json:
@@ -86,10 +138,84 @@ def run_validate(arguments: argparse.Namespace) -> int:
 
 
 def run_make_shallow(arguments: argparse.Namespace) -> int:
-    arguments.output.parent.mkdir(parents=True, exist_ok=True)
-    arguments.output.write_text(make_shallow(arguments.input.read_text(encoding="utf-8")), encoding="utf-8")
+    write(arguments.output, make_shallow(arguments.input.read_text(encoding="utf-8")))
     print(f"Wrote {arguments.output}")
     return 0
+
+
+def run_extract(arguments: argparse.Namespace) -> int:
+    truth = truth_beside(arguments.golden)
+    said = Said(read_document(arguments.golden.read_text(encoding="utf-8")), truth)
+    stated = truth.stated
+    facts = draft_facts(
+        truth,
+        most=arguments.num_facts,
+        benchmark=arguments.benchmark or str(stated.get("benchmark", "")),
+        model=arguments.model_name or str(stated.get("model", "")),
+        said=said,
+    )
+    write(arguments.output, facts_as_json(facts))
+    print(f"Wrote {len(facts.anchor_facts)} anchor facts to {arguments.output}; review every one of them")
+    return 0 if len(facts.anchor_facts) >= arguments.min_facts else PROBLEMS
+
+
+def run_score(arguments: argparse.Namespace) -> int:
+    report, golden = (path.read_text(encoding="utf-8") for path in (arguments.report, arguments.golden))
+    truth, facts = truth_beside(arguments.golden), read_facts(arguments.anchor_facts).anchor_facts
+    reward = json.dumps(reward_of(judge(report, golden, facts, truth), report, golden, truth), indent=2)
+    print(reward)
+    if arguments.output_dir is not None:
+        write(arguments.output_dir / "reward.json", f"{reward}\n")
+    return 0
+
+
+def run_calibrate(arguments: argparse.Namespace) -> int:
+    golden, shallow = (path.read_text(encoding="utf-8") for path in (arguments.golden_report, arguments.shallow_report))
+    truth, facts = truth_beside(arguments.golden_report), read_facts(arguments.anchor_facts).anchor_facts
+    found = Calibration(model="", scored=calibrate_judge(golden, facts, truth, shallow))
+    scores = {one.role: one for one in reversed(found.scored)}
+    spread = scores["golden"].score - scores["shallow"].score
+    holds = found.holds and spread >= arguments.min_spread
+    summary = json.dumps(
+        calibration_summary(found.scored, spread, arguments.min_spread, auc=found.auc, holds=holds), indent=2
+    )
+    print(summary)
+    if arguments.output_dir is not None:
+        write(arguments.output_dir / "calibration_summary.json", f"{summary}\n")
+        for folder, one, text in (
+            ("golden-vs-self", scores["golden"], golden),
+            ("shallow-vs-golden", scores["shallow"], shallow),
+        ):
+            write(arguments.output_dir / folder / "reward.json", reward_text(one, text, golden, truth))
+    return 0 if holds else PROBLEMS
+
+
+def reward_text(scored: Scored, report: str, golden: str, truth: Truth) -> str:
+    return json.dumps(reward_of(scored.judgement, report, golden, truth), indent=2) + "\n"
+
+
+def calibration_summary(
+    scored: Sequence[Scored], spread: float, least: float, *, auc: float, holds: bool
+) -> dict[str, object]:
+    """What calibration comes to, for people and programs."""
+    by_role = {one.role: round(one.score, 4) for one in reversed(scored)}
+    return {
+        "golden_score": by_role["golden"],
+        "shallow_score": by_role["shallow"],
+        "spread": round(spread, 4),
+        "min_spread": least,
+        "auc": auc,
+        "passed": holds,
+        "scores": [
+            {"name": one.name, "score": round(one.score, 4), "target": one.target, "holds": one.is_right}
+            for one in scored
+        ],
+    }
+
+
+def write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ import functools
 import json
 import shutil
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,11 @@ from rollout_rows import Row, message, rollout, write_rows
 
 from blade.audit.golden.build import build, write
 from blade.audit.golden.sources import find_source
+from blade.audit.judge.drafting import draft_facts
+from blade.audit.judge.facts import Fact, as_json
+from blade.audit.judge.said import Said
+from blade.audit.judge.truth import truth_beside
+from blade.audit.markdown import read_document
 
 TASKS = [
     ("easy", "add", 4, 4),
@@ -89,7 +95,7 @@ sets these answers apart.
 
 ## Findings No Table Shows
 
-No rollout that failed a `carry` task was short of tokens: the mistake is in its first step.
+No rollout that failed was short of tokens. The mistake on `carry` tasks is in the first step, where digits are added.
 
 ## Recommendations
 
@@ -182,20 +188,25 @@ def made_package(versus: bool) -> Path:
         write_rows(folder / "rollouts" / f"{model}.jsonl", rows_of(model))
         write_rows(folder / "golden_reports" / f"{model}.labels.jsonl", label_rows(model))
         write_text(folder / "golden_reports" / f"{model}.narrative.md", NARRATIVE.replace("MODEL", model))
-        facts = {"anchor_facts": [fact(n) for n in range(1, 9)]}
-        write_json(folder / "golden_reports" / f"{model}_anchor_facts.json", facts)
     if versus:
         write_text(folder / "golden_reports" / "model-a_vs_model-b.narrative.md", VERSUS)
     source = find_source(str(folder))
     for model in source.models():
         write(source, build(source, model))
+    for model in MODELS:
+        write_facts(folder / "golden_reports", model)
     return folder
 
 
-def fact(number: int) -> dict[str, Any]:
-    """A fact of the right form."""
-    said = f"Finding {number} of the run is stated here in one whole sentence."
-    return {"id": f"B{number}", "fact": said, "difficulty": "medium", "mean_score": None}
+def write_facts(golden: Path, model: str) -> None:
+    """Drafted facts, reviewed by nobody, and one that only its sentence can tell."""
+    report = golden / f"{model}_golden_report.md"
+    truth = truth_beside(report)
+    said = Said(read_document(report.read_text(encoding="utf-8")), truth)
+    drafted = draft_facts(truth, most=12, benchmark="small_sums", model=model, said=said)
+    prose = Fact(id="P1", fact="The mistake on `carry` tasks is in the first step.", difficulty="high")
+    facts = replace(drafted, generated_at="", anchor_facts=[*drafted.anchor_facts, prose])
+    write_text(golden / f"{model}_anchor_facts.json", as_json(facts))
 
 
 def skill_text() -> str:

@@ -21,6 +21,7 @@ from blade.cli import (
     diff,
     eval_group,
     golden_group,
+    judge,
     label,
     list_group,
     redact,
@@ -99,6 +100,7 @@ app.command(epilog=search.EPILOG)(search.search)
 offer(app, "eval", eval_group.group)
 offer(app, "skill", skill_group.group)
 offer(app, "golden", golden_group.group)
+app.command(epilog=judge.EPILOG)(judge.judge)
 app.command(epilog=validate.EPILOG)(validate.validate)
 
 

@@ -127,3 +127,88 @@ def test_wrong_use_is_told_without_a_traceback(tmp_path: Path, words: list[str],
 
     assert done.returncode == code
     assert "Traceback" not in done.stderr and done.stderr
+
+
+@pytest.fixture(scope="module")
+def golden(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The golden reports of a small package."""
+    return write_package(tmp_path_factory.mktemp("package")) / "golden_reports"
+
+
+def test_drafted_facts_have_the_keys_other_tools_read(golden: Path, tmp_path: Path) -> None:
+    out = tmp_path / "facts.json"
+    words = ["--benchmark", "small_sums", "--model-name", "model-a", "--num-facts", "9"]
+
+    done = toolkit("extract-anchor-facts", "--golden", golden / "model-a_golden_report.md", "--output", out, *words)
+
+    found = json.loads(out.read_text(encoding="utf-8"))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert list(found) == [
+        *("benchmark", "model", "extraction_method", "generated_at", "review_required", "anchor_facts"),
+    ]
+    assert [fact["id"] for fact in found["anchor_facts"]] == [f"B{n}" for n in range(1, 10)]
+    assert set(found["anchor_facts"][0]) == {"id", "fact", "difficulty", "mean_score", "check"}
+
+
+def test_too_few_facts_exit_with_one(golden: Path, tmp_path: Path) -> None:
+    place = golden / "model-a_golden_report.md"
+
+    done = toolkit("extract-anchor-facts", "--golden", place, "--output", tmp_path / "f.json", "--num-facts", "5")
+
+    assert done.returncode == 1
+    assert done.stdout.startswith("Wrote 5 anchor facts")
+
+
+def test_a_report_without_a_sidecar_is_drafted_from_by_what_it_states(tmp_path: Path, golden: Path) -> None:
+    lonely = tmp_path / "x_golden_report.md"
+    lonely.write_text("## Cases\n\nSee `5:3#1`: “dropping the carry”, and `7:0#1`: “A dozen is ten”.\n")
+
+    toolkit("extract-anchor-facts", "--golden", lonely, "--output", tmp_path / "f.json")
+
+    facts = json.loads((tmp_path / "f.json").read_text(encoding="utf-8"))["anchor_facts"]
+    assert [fact["fact"] for fact in facts] == ["`5:3#1` says “dropping the carry”.", "`7:0#1` says “A dozen is ten”."]
+
+
+def test_a_score_has_the_keys_other_tools_read(golden: Path, tmp_path: Path) -> None:
+    report, facts = golden / "model-a_golden_report.md", golden / "model-a_anchor_facts.json"
+    words: list[str | Path] = ["--golden", report, "--anchor-facts", facts]
+
+    done = toolkit("score", "--report", golden / "model-a_shallow.md", *words, "--output-dir", tmp_path / "out")
+
+    found = json.loads(done.stdout)
+    assert (done.returncode, found) == (0, json.loads((tmp_path / "out" / "reward.json").read_text(encoding="utf-8")))
+    assert set(found["checklist"]) == {"score", "structure", "quantitative", "evidence", "anchor_coverage"}
+    assert set(found["holistic"]) == {"normalized_score", "golden_overlap", "table_score"}
+    assert {"id", "score", "met", "fact"} <= set(found["anchor_hits"][0])
+    assert found["final_score"] <= 0.40 and found["note"]
+
+
+def test_calibration_writes_its_rewards_and_enforces_its_targets(golden: Path, tmp_path: Path) -> None:
+    report, facts = golden / "model-a_golden_report.md", golden / "model-a_anchor_facts.json"
+    words: list[str | Path] = ["--golden-report", report, "--anchor-facts", facts]
+
+    good = toolkit("calibrate", *words, "--shallow-report", golden / "model-a_shallow.md", "--output-dir", tmp_path)
+    bad = toolkit("calibrate", *words, "--shallow-report", golden / "model-a_golden_report.md")
+
+    assert (good.returncode, bad.returncode) == (0, 1)
+    assert json.loads(good.stdout) == json.loads((tmp_path / "calibration_summary.json").read_text(encoding="utf-8"))
+    assert json.loads(good.stdout)["spread"] >= 0.5
+    rewards = [
+        json.loads((tmp_path / name / "reward.json").read_text()) for name in ("golden-vs-self", "shallow-vs-golden")
+    ]
+    assert rewards[0]["final_score"] >= 0.90 and rewards[1]["final_score"] <= 0.40
+
+
+def test_facts_that_cannot_be_read_are_told(golden: Path, tmp_path: Path) -> None:
+    (tmp_path / "facts.json").write_text("{}", encoding="utf-8")
+    words: list[str | Path] = [
+        "--report",
+        golden / "model-a_shallow.md",
+        "--golden",
+        golden / "model-a_golden_report.md",
+    ]
+
+    done = toolkit("score", *words, "--anchor-facts", tmp_path / "facts.json")
+
+    assert (done.returncode, done.stdout) == (3, "")
+    assert done.stderr == "blade_toolkit: facts.json: has no list under anchor_facts\n"

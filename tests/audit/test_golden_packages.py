@@ -1,5 +1,6 @@
 """Golden packages are what their sources give, byte for byte, and drift is told with its line."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -72,11 +73,12 @@ def test_a_rollout_that_changes_shows_in_every_file_made_from_it(tmp_path: Path)
     folder = write_package(tmp_path)
     change(folder, "rollouts/model-b.jsonl", '"reward": 1.0', '"reward": 0.0')
 
-    assert [found.partition(":")[0] for found in problems(folder)] == [
+    assert {re.split("[:,]", found)[0] for found in problems(folder)} == {
         "model-b_golden_report.md",
         "model-b_golden_report_metrics.json",
         "model-b_shallow.md",
-    ]
+        "model-b_anchor_facts.json",
+    }
 
 
 def test_a_missing_file_and_a_report_without_a_narrative_are_told(tmp_path: Path) -> None:
@@ -87,6 +89,21 @@ def test_a_missing_file_and_a_report_without_a_narrative_are_told(tmp_path: Path
     first, second = problems(folder)
     assert first == "model-a_shallow.md: is missing"
     assert "model-b.narrative.md: cannot be read" in second
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        pytest.param('"value": 0.55', '"value": 0.56', "B6: pass_at_1 is 0.55, not 0.56: is not so", id="false_metric"),
+        pytest.param("first step", "last step", "P1: the report does not say it", id="not_said"),
+        pytest.param('"kind": "metric"', '"kind": "magic"', "its check has no kind of", id="malformed"),
+    ],
+)
+def test_a_fact_that_does_not_hold_is_told(tmp_path: Path, old: str, new: str, message: str) -> None:
+    folder = write_package(tmp_path)
+    change(folder, "golden_reports/model-a_anchor_facts.json", old, new)
+
+    assert [found for found in problems(folder) if message in found], problems(folder)
 
 
 def test_a_label_whose_proof_does_not_hold_is_told(tmp_path: Path) -> None:

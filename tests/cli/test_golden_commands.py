@@ -50,3 +50,43 @@ def test_a_number_in_the_prose_is_one_sentence_on_stderr(tmp_path: Path) -> None
     assert found.exit_code == 2
     assert "states '55 %' itself" in found.stderr
     assert json.dumps(found.stdout) == '""'
+
+
+def test_the_judge_is_calibrated_with_its_targets_printed(tmp_path: Path) -> None:
+    folder = write_package(tmp_path)
+
+    found = blade("golden", "calibrate", folder)
+
+    assert found.exit_code == 0
+    assert "model-a: calibrated, AUC 1.00 (target 1.00)" in " ".join(found.stdout.split())
+    assert "  1.00  >= 0.90  golden report" in found.stdout
+
+
+def test_a_judge_that_is_fooled_exits_with_one(tmp_path: Path) -> None:
+    golden = write_package(tmp_path) / "golden_reports"
+    (golden / "model-a_shallow.md").write_bytes((golden / "model-a_golden_report.md").read_bytes())
+
+    found = blade("golden", "calibrate", tmp_path / "small_sums", "--json")
+
+    assert found.exit_code == 1
+    (scored,) = [s for s in json.loads(found.stdout)["packages"][0]["scores"] if not s["holds"]]
+    assert (scored["name"], scored["target"]) == ("shallow control", "<= 0.40")
+
+
+def test_a_report_is_judged_with_what_it_lacks(tmp_path: Path) -> None:
+    golden = write_package(tmp_path) / "golden_reports"
+
+    found = blade("judge", golden / "model-a_shallow.md", "--golden", golden, "--model", "model-a", "--at-least", "0.5")
+
+    assert found.exit_code == 1
+    assert found.stdout.startswith("Score 0.1")
+    assert "  B1 not said: Tasks `2`, `4`, `5` and `8` are labelled BI" in found.stdout
+
+
+def test_a_judgement_is_printed_as_json(tmp_path: Path) -> None:
+    golden = write_package(tmp_path) / "golden_reports"
+
+    found = document(blade("judge", golden / "model-a_golden_report.md", "--golden", golden, "--json"))
+
+    assert (found["score"], found["caps"], found["claims"]["contradicted"]) == (1.0, [], [])
+    assert {"id", "met", "line", "by"} <= set(found["facts"][0])

@@ -1,12 +1,22 @@
 """Guarding golden packages: built again, they must be the same bytes."""
 
+import json
 from pathlib import Path
 
 import msgspec
 
-from blade.audit.golden.build import REPORT, Built, build
-from blade.audit.golden.sources import Source
+from blade.audit.golden.build import METRICS, REPORT, Built, build
+from blade.audit.golden.sources import VERSUS, Source
+from blade.audit.judge.facts import FactsError, read_facts
+from blade.audit.judge.meets import look_for
+from blade.audit.judge.said import Said
+from blade.audit.judge.truth import Truth, false_facts
+from blade.audit.markdown import read_document
+from blade.audit.package.rows import read_rows_with_text
 from blade.errors import BladeError, Problem
+
+FACTS = "_anchor_facts.json"
+MEND = "Correct the fact; the rollouts are what they are."
 
 
 class Guarded(msgspec.Struct, frozen=True, kw_only=True):
@@ -33,7 +43,30 @@ def check_package(source: Source, model: str) -> list[Problem]:
         built = build(source, model)
     except BladeError as error:
         return [Problem(where=f"{source.benchmark}/{model}", message=str(error), hint="Mend the sources.")]
-    return drift(source, built)
+    return [*drift(source, built), *check_facts(source, built)]
+
+
+def check_facts(source: Source, built: Built) -> list[Problem]:
+    """Anchor facts that are not true of the run, or that the report itself does not assert."""
+    place = source.place(built.model, FACTS)
+    if VERSUS in built.model:
+        return []
+    try:
+        facts = read_facts(place).anchor_facts
+    except FactsError as error:
+        return [Problem(where=place.name, message=str(error), hint="Draft them with extract-anchor-facts.")]
+    texts = read_rows_with_text(source.rollouts[built.model])
+    truth = Truth(json.loads(built.files[f"{built.model}{METRICS}"]), texts)
+    said = Said(read_document(built.report), truth)
+    found = [
+        Problem(where=f"{place.name}, {told}", message="is not so", hint=MEND) for told in false_facts(facts, truth)
+    ]
+    silent = [one.fact.id for fact in facts if (one := look_for(fact, said)).verdict != "met"]
+    hint = "Say it in the narrative, or take the fact out."
+    return [
+        *found,
+        *(Problem(where=f"{place.name}, {id}", message="the report does not say it", hint=hint) for id in silent),
+    ]
 
 
 def drift(source: Source, built: Built) -> list[Problem]:

@@ -17,7 +17,8 @@ def sidecar_of(benchmark: str, analysis: Analysis) -> bytes:
 
 def facts_of(benchmark: str, analysis: Analysis) -> dict[str, Any]:
     """The sidecar's content; its first entries are the names every reader of such files knows."""
-    metrics, buckets = analysis.metrics, analysis.buckets
+    metrics = analysis.metrics
+    patterns = [] if analysis.pack is None else analysis.pack.patterns
     return {
         "benchmark": benchmark,
         "model": analysis.inputs.run,
@@ -34,17 +35,18 @@ def facts_of(benchmark: str, analysis: Analysis) -> dict[str, Any]:
         },
         "pass_at_k": {k: metric.value for k, metric in metrics.pass_at_k.items()},
         "pass_pow_k": {k: metric.value for k, metric in metrics.pass_pow_k.items()},
-        "buckets": msgspec.to_builtins(buckets),
+        "buckets": msgspec.to_builtins(analysis.buckets),
         "tasks": {one.task: {"passed": one.c, "of": one.n} for one in analysis.tasks},
         "labels": {cause.task: cause.label for cause in analysis.causes},
         "slices": {
             table.field: {one.level: measured(one.headline) for one in table.levels} for table in analysis.slices
         },
         "funnel": {stage.name: stage.rollouts for stage in analysis.funnel},
-        "signals": {
-            one.code: {"failed": one.failed, "passed": one.passed, "tasks": one.tasks} for one in analysis.signals
-        },
-        "patterns": {} if analysis.pack is None else {one.code: one.primary for one in analysis.pack.patterns},
+        "signals": {one.code: {"title": one.title, "failed": one.failed} for one in analysis.signals},
+        "patterns": {one.code: {"title": one.title, "primary": one.primary} for one in patterns},
+        "reasons": {cause.task: cause.reason for cause in analysis.causes},
+        "evidence": {cause.task: msgspec.to_builtins(cause.evidence) for cause in analysis.causes},
+        "partings": {one.task: {"passing": one.passing, "failing": one.failing} for one in analysis.contrast.pairs},
     }
 
 

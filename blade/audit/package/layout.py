@@ -137,3 +137,11 @@ def golden_files(report: Path, model: str) -> GoldenFiles:
 def beside(report: Path, *names: str) -> Path | None:
     """The first of some files that stands beside a report."""
     return next((report.with_name(name) for name in names if report.with_name(name).is_file()), None)
+
+
+def rollouts_beside(report: Path, model: str) -> Path | None:
+    """The rollouts a golden report is about: of the package it stands in, or of the benchmark of the same name."""
+    golden = report.resolve().parent
+    places = [golden.parent / "rollouts" / f"{model}.jsonl"]
+    places.append(golden.parent.parent / "benchmarks" / golden.name / "rollouts" / f"{model}.jsonl")
+    return next((place for place in places if place.is_file()), None)

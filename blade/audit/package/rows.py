@@ -96,6 +96,29 @@ def read_rows(path: Path) -> Rows:
     return Rows(path=path, rows=rows, bad=bad, task_field=task, repeat_field=repeat)
 
 
+def read_rows_with_text(path: Path) -> dict[str, str]:
+    """All that is said in every rollout, prompt included, by `task:repeat`."""
+    objects = [value for _, line in lines_of(path) if (value := decode(line)[0]) is not None]
+    numbered = list(enumerate(objects))
+    task, repeat = used_field(numbered, TASK_FIELDS), used_field(numbered, REPEAT_FIELDS)
+    keyed = [(make_row(0, value, (task, repeat, None)).key, value) for value in objects]
+    return {
+        key: "\n".join(texts_in([value.get("responses_create_params"), value.get("response")])) for key, value in keyed
+    }
+
+
+def texts_in(value: Any) -> Iterator[str]:
+    """Every text inside a JSON value."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for inner in value.values():
+            yield from texts_in(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from texts_in(inner)
+
+
 def lines_of(path: Path) -> Iterator[tuple[int, str]]:
     """Lines that are not blank, with their numbers."""
     with path.open(encoding="utf-8", errors="replace") as file:

@@ -1,0 +1,71 @@
+"""Judging with everything at hand: which golden package a report is about, and what the rows say about its claims."""
+
+from pathlib import Path
+
+import msgspec
+
+from blade.audit.judge.facts import FactsError, FactsFile, read_facts
+from blade.audit.judge.judge import Judgement, judge
+from blade.audit.judge.truth import truth_beside
+from blade.audit.judge.votes import Vote, ask_for_votes
+from blade.audit.package.layout import GoldenFiles, find_reports
+from blade.errors import InputError, UsageError
+from blade.llm.model import Model
+
+
+class Judged(msgspec.Struct, frozen=True, kw_only=True):
+    """A judgement and what it was made against."""
+
+    files: GoldenFiles
+    """The golden package."""
+    judgement: Judgement
+    """What the report is worth."""
+    vote: Vote | None = None
+    """What a model made of the facts no check decides; `None` without one."""
+
+
+def choose_golden(place: Path, report: str, model: str | None = None) -> GoldenFiles:
+    """The golden package a report is about: the one named, the only one, or the one whose model the report names.
+
+    Raises:
+        InputError: the folder holds no golden report.
+        UsageError: nobody can tell which.
+    """
+    found = [files for files in find_reports(place if place.is_dir() else place.parent) if not files.is_comparison]
+    if place.is_file():
+        found = [files for files in found if files.report.name == place.name]
+    if not found:
+        raise InputError(f"{place}: holds no <model>_golden_report.md.")
+    names = ", ".join(files.model for files in found)
+    if model is not None:
+        found = [files for files in found if files.model == model]
+    named = [files for files in found if files.model in report.partition("\n## ")[0]]
+    chosen = found if len(found) == 1 else named
+    if len(chosen) != 1:
+        raise UsageError(f"{place}: holds golden reports of {names}; say which with --model.")
+    return chosen[0]
+
+
+def judge_report(report: str, files: GoldenFiles, *, asked: Model | None = None) -> Judged:
+    """A report against a golden package; a model that is asked decides the facts without a check.
+
+    Raises:
+        InputError: the package's facts cannot be read.
+    """
+    facts = facts_of(files).anchor_facts
+    truth = truth_beside(files.report)
+    prose = [fact for fact in facts if fact.check is None]
+    vote = ask_for_votes(asked, report, prose) if asked is not None and prose else None
+    golden = files.report.read_text(encoding="utf-8")
+    found = judge(report, golden, facts, truth, found=vote.found if vote else ())
+    return Judged(files=files, judgement=found, vote=vote)
+
+
+def facts_of(files: GoldenFiles) -> FactsFile:
+    """The anchor facts of a package."""
+    if files.facts is None:
+        raise InputError(f"{files.report.parent}: has no {files.model}_anchor_facts.json; draft them first.")
+    try:
+        return read_facts(files.facts)
+    except FactsError as error:
+        raise InputError(f"{error}.") from error

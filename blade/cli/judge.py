@@ -1,0 +1,117 @@
+"""`blade judge`: what is a report worth, next to what is known to be true?"""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from blade.cli.options import AsJson, epilog
+
+if TYPE_CHECKING:
+    from blade.audit.judge.golden import Judged
+
+EPILOG = epilog(
+    "blade judge report.md --golden golden_reports/word_math --model small-model",
+    "blade judge report.md --golden golden_reports/word_math --judge claude-opus-4-1 --json",
+)
+MOST_SHOWN = 10
+
+
+def judge(
+    report: Annotated[Path, typer.Argument(metavar="REPORT", help="The report, Markdown.", show_default=False)],
+    golden: Annotated[Path, typer.Option(metavar="DIR", help="Folder of golden reports, or one of them.")],
+    model: Annotated[str | None, typer.Option(metavar="MODEL", help="The model the report is about.")] = None,
+    judge_model: Annotated[
+        str | None,
+        typer.Option(
+            "--judge", metavar="MODEL", help="A model that decides the facts no check can; keys from the env."
+        ),
+    ] = None,
+    base_url: Annotated[
+        str | None, typer.Option(metavar="URL", help="The judge's server, when it is not the vendor's.")
+    ] = None,
+    at_least: Annotated[
+        float | None, typer.Option(min=0.0, max=1.0, metavar="X", help="Exit with 1 when the score is below this.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Score a report: anchor facts it asserts, statements that hold, proof it gives, parts it has.
+
+    Words alone earn nothing: a fact counts where a sentence or a table says it, of the right thing, with the right
+    number. A made-up id or quote, a wrong headline or wrong labels cap the score.
+    """
+    import json
+
+    from blade.audit.judge.golden import choose_golden, judge_report
+    from blade.cli.terminal import print_json
+    from blade.errors import InputError
+
+    try:
+        text = report.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{report}: cannot be read: {error}.") from error
+    files = choose_golden(golden, text, model)
+    asked = None
+    if judge_model is not None:
+        from blade.llm.connect import connect
+
+        asked = connect(judge_model, base_url=base_url)
+    judged = judge_report(text, files, asked=asked)
+    if as_json:
+        print_json(json.dumps(as_document(judged), indent=2, ensure_ascii=False).encode())
+    else:
+        print_judged(judged)
+    raise typer.Exit(1 if at_least is not None and judged.judgement.score < at_least else 0)
+
+
+def as_document(judged: "Judged") -> dict[str, Any]:
+    """The judgement for programs."""
+    found = judged.judgement
+    wrong = [one for one in found.held if not one.holds]
+    return {
+        "score": round(found.score, 4),
+        "golden": judged.files.report.name,
+        "parts": {"facts": found.facts, "truth": found.truth, "proof": found.proof, "structure": found.structure.score},
+        "caps": [{"limit": cap.limit, "why": cap.why} for cap in found.caps],
+        "facts": [
+            {"id": one.fact.id, "met": one.verdict == "met", "verdict": one.verdict, "line": one.line, "by": one.by}
+            for one in found.found
+        ],
+        "claims": {
+            "claims": len(found.held),
+            "supported": len(found.held) - len(wrong),
+            "contradicted": [{"line": one.line, "said": one.said, "true": one.true, "why": one.kind} for one in wrong],
+        },
+        "votes": None
+        if judged.vote is None
+        else {"votes": judged.vote.votes, "agreement": judged.vote.agreement, "unquoted": judged.vote.unquoted},
+    }
+
+
+def print_judged(judged: "Judged") -> None:
+    """The judgement in words."""
+    from blade.cli.terminal import foreign, indented, make_console, put
+
+    console, found = make_console(), judged.judgement
+    put(console, foreign(f"Score {found.score:.2f} against {judged.files.report.name}", "bold"))
+    parts = f"facts {found.facts:.2f}   truth {found.truth:.2f}   proof {found.proof:.2f}   "
+    put(console, indented(foreign(f"{parts}structure {found.structure.score:.2f}")))
+    for cap in found.caps:
+        put(console, indented(foreign(f"at most {cap.limit:.2f}: {cap.why}", "red")))
+    if judged.vote is not None:
+        said = (
+            f"{judged.vote.votes} votes, {judged.vote.agreement:.0%} agree, {judged.vote.unquoted} without a true quote"
+        )
+        put(console, indented(foreign(said)))
+    lacking = [one for one in found.found if one.verdict != "met"]
+    put(console, foreign(f"Facts: {len(found.found) - len(lacking)} of {len(found.found)} asserted", "bold"))
+    for one in lacking[:MOST_SHOWN]:
+        where = f"denied at line {one.line}" if one.verdict == "denied" else "not said"
+        put(console, indented(foreign(f"{one.fact.id} {where}: {one.fact.fact}")))
+    wrong = [one for one in found.held if not one.holds]
+    put(console, foreign(f"Statements: {len(found.held) - len(wrong)} of {len(found.held)} hold", "bold"))
+    for held in wrong[:MOST_SHOWN]:
+        put(console, indented(foreign(f"line {held.line}: {held.said}; true is {held.true}")))
+    for rest, what in ((len(lacking), "facts"), (len(wrong), "statements")):
+        if rest > MOST_SHOWN:
+            put(console, indented(foreign(f"… and {rest - MOST_SHOWN} more {what}; --json has them all")))
