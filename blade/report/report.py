@@ -88,12 +88,18 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
         return said(self.prose, section, headed=headed)
 
 
+COUNTED = "### In numbers\n\n"
+"""What stands between prose with sub-sections of its own and what was counted, which belongs to none of them."""
+
+
 def said(prose: dict[str, Markdown], section: str, *, headed: bool) -> Markdown:
     """The prose of a section, under a heading of its own where nothing was counted; nothing where nobody wrote any."""
     if section not in prose:
         return Markdown("")
-    heading = f"## {section}\n\n" if headed else ""
-    return Markdown(f"{heading}{prose[section]}\n\n")
+    if headed:
+        return Markdown(f"## {section}\n\n{prose[section]}\n\n")
+    has_parts = any(line.startswith("### ") for line in prose[section].splitlines())
+    return Markdown(f"{prose[section]}\n\n{COUNTED if has_parts else ''}")
 
 
 def build_report(analysis: Analysis, *, command: str | None = None) -> Report:

@@ -9,6 +9,7 @@ from blade.audit.golden.guard import find_golden_benchmarks
 from blade.audit.judge.adversaries import adversaries, deny
 from blade.audit.judge.calibration import Calibration, calibrate_folder, calibrate_package
 from blade.audit.judge.facts import read_facts
+from blade.audit.judge.golden import choose_golden, judge_report
 from blade.audit.judge.paraphrase import paraphrase
 from blade.audit.package.layout import find_reports
 
@@ -48,6 +49,16 @@ def test_a_paraphrase_by_hand_is_scored_too(package: Path, tmp_path: Path) -> No
 
     assert wrong(found) == {"paraphrase by hand": 0.0}
     assert not found.holds
+
+
+def test_a_report_that_somebody_else_wrote_scores_high(package: Path) -> None:
+    report = (ROOT / "tests" / "data" / "judge" / "small_sums_by_hand.md").read_text(encoding="utf-8")
+
+    found = judge_report(report, choose_golden(package, report)).judgement
+
+    assert [(one.line, one.said, one.true) for one in found.held if not one.holds] == []
+    assert [one.fact.id for one in found.found if one.verdict != "met"] == []
+    assert found.score >= 0.90
 
 
 def test_every_adversary_differs_from_the_golden_report_and_is_the_same_every_time(package: Path) -> None:

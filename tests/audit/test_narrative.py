@@ -1,14 +1,17 @@
 """A narrative names values and states none: what it may say, and what it is told when it says too much."""
 
+import re
 from pathlib import Path
 
 import pytest
 from small_packages import write_package
 
 from blade.audit.golden.build import build
-from blade.audit.golden.narrative import read_narrative
+from blade.audit.golden.narrative import environment, read_narrative
+from blade.audit.golden.proof import Proof
 from blade.audit.golden.quantities import NarrativeError
-from blade.audit.golden.sources import find_source
+from blade.audit.golden.sources import diagnose_model, find_source, passed_by_key
+from blade.audit.golden.values import values_of
 
 HEAD = "---\nauthor: human:tests\nmodel: model-a\nconstants: {}\n---\n"
 NARRATIVE = "golden_reports/model-a.narrative.md"
@@ -118,3 +121,13 @@ def test_a_narrative_that_cannot_be_read_says_why(tmp_path: Path, source: str, m
 
     with pytest.raises(NarrativeError, match=message.replace("[", r"\[")):
         read_narrative(place)
+
+
+def test_the_guide_for_writers_names_every_value_there_is(package: Path) -> None:
+    guide = (Path(__file__).resolve().parents[2] / "golden_reports" / "README.md").read_text(encoding="utf-8")
+    found = diagnose_model(find_source(str(package)), "model-a")
+    rows = [line.split("|")[1] for line in guide.partition("| name | is |")[2].splitlines() if line.startswith("| `")]
+
+    told = {name for row in rows for name in re.findall(r"`(\w+)", row)}
+    assert told == set(values_of(found.analysis, Proof(found.run, passed_by_key(found))))
+    assert set(re.findall(r"`(\w+)", guide.partition("Filters: ")[2])) == set(environment().filters)

@@ -159,7 +159,7 @@ def test_a_broken_promise_is_told(tmp_path: Path, change: Breaking, message: str
     folder = write_package(tmp_path)
     change(folder)
 
-    found = [check for check in validate(folder) if check.status == "FAIL"]
+    found = [check for check in validate(folder, engine=False) if check.status == "FAIL"]
 
     assert [check for check in found if message in check.message], [check.message for check in found]
     assert [check.message for check in found if not check.hint] == []
@@ -170,7 +170,7 @@ def test_a_sidecar_that_counts_its_tasks_is_compared_too(tmp_path: Path) -> None
     stated = {"model": "model-a", "benchmark": "small_sums", "total_tasks": 10, "buckets": {"always": 4, "never": 2}}
     write_json(folder / METRICS, stated)
 
-    assert failures(validate(folder, phase="golden")) == [
+    assert failures(validate(folder, phase="golden", engine=False)) == [
         "model-a_golden_report_metrics.json: does not follow from model-a.jsonl: never is 2, the rows give 3"
     ]
 
@@ -188,3 +188,43 @@ def test_one_phase_alone_is_checked(tmp_path: Path) -> None:
 
 def test_what_is_no_folder_is_told(tmp_path: Path) -> None:
     assert failures(validate(tmp_path / "nowhere", phase="skill")) == [f"{tmp_path / 'nowhere'}: is no folder"]
+
+
+WITHOUT_NARRATIVE = empty("golden_reports", "*.narrative.md")
+FALSE = [
+    ("digit", replace(REPORT, "| 1 | 55.0 %", "| 1 | 56.0 %"), "says '56.0 %'"),
+    ("quote", replace(REPORT, "“`A dozen is ten`”", "“`A dozen is nine`”"), "A dozen is nine"),
+    ("label", replace(REPORT, "labelled KG", "labelled BI"), "says 'BI'"),
+    ("fact", replace(FACTS, '"value": 0.55', '"value": 0.56'), "B6: pass_at_1 is 0.55, not 0.56"),
+]
+
+
+@pytest.mark.parametrize(("change", "message"), [pytest.param(c, m, id=i) for i, c, m in FALSE])
+def test_what_a_report_by_hand_says_falsely_is_told(tmp_path: Path, change: Breaking, message: str) -> None:
+    folder = write_package(tmp_path)
+    WITHOUT_NARRATIVE(folder)
+    change(folder)
+
+    assert [told for told in failures(validate(folder, phase="golden")) if message in told]
+
+
+def test_a_report_by_hand_that_is_true_passes(tmp_path: Path) -> None:
+    folder = write_package(tmp_path)
+    WITHOUT_NARRATIVE(folder)
+
+    assert failures(validate(folder, phase="golden")) == []
+
+
+def test_drift_of_a_built_report_fails(tmp_path: Path) -> None:
+    folder = write_package(tmp_path)
+    replace("golden_reports/model-b.narrative.md", "what separates them", "what divides them")(folder)
+
+    (told,) = failures(validate(folder, phase="golden"))
+    assert told.startswith("model-b_golden_report.md: 1 problems: model-b_golden_report.md:10: says ")
+
+
+def test_a_skill_that_breaks_the_specification_fails(tmp_path: Path) -> None:
+    folder = write_package(tmp_path)
+    replace(SKILL, "name: small-sums", "name: small-sums\nmetadata: [a, b]")(folder)
+
+    assert [told for told in failures(validate(folder, phase="skill")) if told.startswith("the skill has 1 faults")]

@@ -18,6 +18,7 @@ from blade.audit.golden.sources import NARRATIVE, VERSUS, Source, diagnose_model
 from blade.audit.golden.values import values_of
 from blade.audit.markdown import plain
 from blade.audit.mentions import citations_in, tasks_in
+from blade.comparison import Comparison
 from blade.diagnosis import Analysis, Diagnosed
 from blade.report.files import write_file
 from blade.report.report import PROSE_SECTIONS, build_report, render_report
@@ -45,6 +46,10 @@ class Built(msgspec.Struct, frozen=True, kw_only=True):
     """Contents by name."""
     found: list[Diagnosed]
     """The diagnosis, or the two of a comparison, that the report speaks of."""
+    comparison: Comparison | None = None
+    """What changed between the two."""
+    counted: str
+    """The report with nobody's prose in its sections, but with the same headings: what the rows alone say."""
 
     @property
     def report(self) -> str:
@@ -69,12 +74,13 @@ def build(source: Source, model: str) -> Built:
     check_prose(narrative, prose, [found])
     check_sections(narrative, found.analysis)
     report = render_golden(source, model, narrative, prose, found.analysis)
+    counted = render_golden(source, model, narrative, without_words(prose), found.analysis)
     files = {
         f"{model}{REPORT}": report.encode(),
         f"{model}{METRICS}": sidecar_of(source.benchmark, found.analysis),
         f"{model}{SHALLOW}": make_shallow(report).encode(),
     }
-    return Built(model=model, files=files, found=[found])
+    return Built(model=model, files=files, found=[found], counted=counted)
 
 
 def narrative_for(source: Source, model: str) -> Narrative:
@@ -101,6 +107,11 @@ def render_golden(
             constants=narrative.front.constants,
         )
     )
+
+
+def without_words(prose: dict[str, Markdown]) -> dict[str, Markdown]:
+    """The same sections with nothing said in them; what divides a section still does."""
+    return {name: Markdown("### –\n" if "### " in text else "–") for name, text in prose.items()}
 
 
 def check_sections(narrative: Narrative, analysis: Analysis) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 import msgspec
 
 from blade.audit.golden.build import METRICS, REPORT, Built, build
+from blade.audit.golden.claims import check_claims
 from blade.audit.golden.sources import VERSUS, Source
 from blade.audit.judge.facts import FactsError, read_facts
 from blade.audit.judge.meets import look_for
@@ -43,7 +44,7 @@ def check_package(source: Source, model: str) -> list[Problem]:
         built = build(source, model)
     except BladeError as error:
         return [Problem(where=f"{source.benchmark}/{model}", message=str(error), hint="Mend the sources.")]
-    return [*drift(source, built), *check_facts(source, built)]
+    return [*drift(source, built), *check_claims(source, built), *check_facts(source, built)]
 
 
 def check_facts(source: Source, built: Built) -> list[Problem]:

@@ -3,8 +3,9 @@
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
-from blade.audit.golden.build import REPORT, Built, check_headings, check_prose, narrative_for
+from blade.audit.golden.build import REPORT, Built, check_headings, check_prose, narrative_for, without_words
 from blade.audit.golden.narrative import render
 from blade.audit.golden.proof import Proof
 from blade.audit.golden.quantities import Gain, Names, PlainGain
@@ -29,13 +30,14 @@ def build_versus(source: Source, models: str) -> Built:
     comparison = compare_many(found, CompareOptions(slices=source.options.slices, pack=source.options.pack))
     prose = render(narrative, values_between(comparison, found))
     check_prose(narrative, prose, found)
-    report = msgspec.structs.replace(
-        build_comparison_report(comparison),
-        author=narrative.front.author,
-        prose=prose,
-        constants=narrative.front.constants,
+    front = narrative.front
+    plain = build_comparison_report(comparison)
+    report, counted = (
+        render_comparison_report(replace(plain, author=front.author, prose=text, constants=front.constants))
+        for text in (prose, without_words(prose))
     )
-    return Built(model=models, files={f"{models}{REPORT}": render_comparison_report(report).encode()}, found=found)
+    files = {f"{models}{REPORT}": report.encode()}
+    return Built(model=models, files=files, found=found, comparison=comparison, counted=counted)
 
 
 def values_between(comparison: Comparison, found: list[Diagnosed]) -> dict[str, Any]:

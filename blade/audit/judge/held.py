@@ -11,7 +11,7 @@ from blade.audit.judge.truth import Truth
 from blade.audit.markdown import CODE, shown
 from blade.audit.mentions import split_citation, tasks_in
 
-Kind = Literal["number", "headline", "label", "rate", "citation", "quote", "task", "arithmetic", "wording"]
+Kind = Literal["number", "headline", "label", "rate", "citation", "quote", "task", "arithmetic", "claim"]
 MADE_UP: frozenset[Kind] = frozenset({"citation", "quote", "task"})
 
 

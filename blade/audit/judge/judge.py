@@ -10,11 +10,10 @@ that are no sentences each cap the score. Standard library only.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
 from blade.audit.arithmetic import check_arithmetic
 from blade.audit.judge.facts import Fact
-from blade.audit.judge.held import MADE_UP, Held, hold
+from blade.audit.judge.held import MADE_UP, Held, hold, states
 from blade.audit.judge.meets import Met, coverage, look_for
 from blade.audit.judge.said import Said
 from blade.audit.judge.sentences import reads_as_prose
@@ -95,7 +94,9 @@ def judge(
     said, best = Said(told.document, truth), Said(model.document, truth)
     decided = {one.fact.id: one for one in found}
     met = [decided.get(fact.id) or look_for(fact, said) for fact in facts]
-    held = merged([*hold(said, truth), *own_faults(told, model), *checked])
+    settled = settled_by(said, truth)
+    faults = [one for one in own_faults(told, model) if (one.claim.line, one.claim.values[:1]) not in settled]
+    held = merged([*hold(said, truth), *map(as_held, faults), *checked])
     structure = look_at_structure(said)
     return Judgement(
         found=met,
@@ -112,18 +113,20 @@ def read_golden(text: str) -> Told:
     return read_report(text)
 
 
-def own_faults(told: Told, golden: Told) -> list[Held]:
+def own_faults(told: Told, golden: Told) -> list[Check]:
     """Where a report contradicts itself, or says in the golden report's words what that does not say."""
-    found = [
-        *(("arithmetic", one) for one in check_arithmetic(told)),
-        *(("wording", one) for one in check_wording(told, [golden])),
-    ]
-    return [as_held(kind, check) for kind, check in found if check.holds is False]
+    return [one for one in (*check_arithmetic(told), *check_wording(told, [golden])) if one.holds is False]
 
 
-def as_held(kind: Any, check: Check) -> Held:
+def settled_by(said: Said, truth: Truth) -> set[tuple[int, tuple[float, ...]]]:
+    """Numbers that the run gives, by line: what else the report says cannot make them wrong."""
+    known = ((one, truth.value(one.path)) for one in said.numbers)
+    return {(one.line, (one.figure.value,)) for one, value in known if value is not None and states(one.figure, value)}
+
+
+def as_held(check: Check) -> Held:
     """A check of a claim as a statement."""
-    return Held(kind=kind, holds=False, line=check.claim.line, said=check.claim.said, true=check.true)
+    return Held(kind="arithmetic", holds=False, line=check.claim.line, said=check.claim.said, true=check.true)
 
 
 def merged(held: list[Held]) -> list[Held]:

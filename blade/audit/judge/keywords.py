@@ -43,7 +43,8 @@ PASS_AT = re.compile(r"pass@(\d+)")
 NORMAL = re.compile("|".join(rf"(?:{words})" for words, meaning in PHRASES if meaning in ("fail",)), re.IGNORECASE)
 NEGATION = re.compile(r"\b(?:not|no longer|neither|nor|cannot|nobody|hardly)\b|n[’']t\b", re.IGNORECASE)
 UPSIDE_DOWN = re.compile(
-    r"\b(?:is|was|be|seems)\s+(?:not\s+(?:the\s+case|true|correct|so)|untrue|false|incorrect|wrong|a\s+myth)\b|\bcontrary\s+to\b",
+    r"\b(?:is|was)\s+not\s+(?:the\s+case|true|correct)\b|\bit\s+(?:is|was)\s+(?:untrue|false|incorrect|wrong)\s+that\b"
+    r"|\bcontrary\s+to\b",
     re.IGNORECASE,
 )
 """What turns a whole sentence."""

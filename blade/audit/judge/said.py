@@ -22,6 +22,9 @@ PART_OF = re.compile(
     r"\s+(?:failing|failed|unsuccessful|passing|passed rollouts|successful|wrong|right)\b", re.IGNORECASE
 )
 """What behind `4 of 5` says that not all of a task's rollouts are counted."""
+LEANING = re.compile(r"\s*(?:with|at|having|whose)\b", re.IGNORECASE)
+"""How a clause begins that is about what stands before it."""
+RIGHT_BEHIND = re.compile(r"[\s(\[,.]*(?:(?:in|at|see|from)\s+)?")
 LONG_NAME = 12
 """Letters from which on a name is a phrase that may hold a negation of its own."""
 VERB = re.compile(r"\b(?:is|are|was|were|be|has|have|had|does|did|can|will|\w{3,}(?:ed|es))\b")
@@ -99,24 +102,31 @@ class Said:
     def _numbers_of(self, sentence: Sentence) -> Iterator[Number]:
         text = sentence.text
         keywords, figures = self.keywords.find(text), single_figures(text)
+        parts = [one for one in keywords if one.path.startswith("slices.")]
         for figure in figures:
             first, last = clause_around(text, figure.start, figure.end)
             clause = text[first:last]
             inside = [one for one in keywords if first <= one.start < last and suits(figure, one.shape)]
             beside = [one for one in figures if first <= one.start < last]
             keyword = owner(figure, inside, beside)
-            if keyword is None or SUPPOSED.search(clause) or figure.signed:
+            if keyword is not None and LEANING.match(clause) and keyword.path == self.keywords.headline:
+                keyword = next((one for one in reversed(parts) if one.end <= first), keyword)
+            if keyword is None or SUPPOSED.search(clause) or figure.signed or self._is_of_a_part(keyword, clause):
                 continue
-            rivals = {one.path for one in inside if one.path not in (keyword.path, self.keywords.headline)}
-            sure = not rivals and is_measured(clause, keyword) and not sentence.section[3:]
+            rivals = {one.path for one in (*inside, *parts)} - {keyword.path, self.keywords.headline}
             named = [text[one.start : one.end] for one in keywords if one.end - one.start > LONG_NAME]
             yield Number(
                 path=keyword.path,
                 figure=figure,
                 positive=not is_denied(clause, text, named),
                 line=self.document.line_of(sentence, figure.start),
-                sure=sure,
+                sure=not rivals and is_measured(clause, keyword) and not sentence.section[3:],
             )
+
+    def _is_of_a_part(self, keyword: Keyword, clause: str) -> bool:
+        """Whether a clause about the headline names something in code, and so is about that and not about the run."""
+        own = {str(self.truth.stated.get(name)) for name in ("model", "benchmark")}
+        return keyword.path == self.keywords.headline and bool(set(CODE.findall(clause)) - own)
 
     def _cells_of(self, table: Table, row: Row) -> Iterator[Number]:
         keyword = self._row_keyword(table, row)
@@ -224,7 +234,9 @@ class Said:
 
     def _citations_of(self, sentence: Sentence) -> Iterator[Cited]:
         text, cited = sentence.text, citations_in(sentence.text)
-        quotes = {giver(found.span(), cited): found.span() for found in QUOTED.finditer(blanked_code(text)) if cited}
+        quotes = {
+            giver(found.span(), cited, text): found.span() for found in QUOTED.finditer(blanked_code(text)) if cited
+        }
         for place, (citation, start, _) in enumerate(cited):
             first, last = clause_around(text, start, start)
             span = quotes.get(place)
@@ -243,12 +255,13 @@ class Said:
                     yield Cited(citation=code, quote="", block=table.section, positive=True, line=row.line)
 
 
-def giver(span: tuple[int, int], cited: Sequence[Mention]) -> int:
-    """Which citation a quote belongs to: the nearest, and of two as near the one before."""
-    gaps = [
-        (span[0] - end if end <= span[0] else start - span[1], place) for place, (_, start, end) in enumerate(cited)
-    ]
-    return min(gaps)[1]
+def giver(span: tuple[int, int], cited: Sequence[Mention], text: str) -> int:
+    """Which citation a quote belongs to: one right behind it, as in “words” (`1:2`), and else the one before."""
+    before = [place for place, (_, _, end) in enumerate(cited) if end <= span[0]]
+    behind = [place for place, (_, start, _) in enumerate(cited) if start >= span[1]]
+    if behind and (not before or RIGHT_BEHIND.fullmatch(text[span[1] : cited[behind[0]][1]])):
+        return behind[0]
+    return before[-1] if before else 0
 
 
 def is_catchwords(text: str) -> bool:

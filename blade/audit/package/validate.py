@@ -16,33 +16,34 @@ ENGINE_NEEDS = ("msgspec", "numpy", "scipy", "jinja2", "yaml")
 ENGINE_CHECKS: dict[Phase, tuple[str, ...]] = {
     "skill": ("the skill keeps the Agent Skills specification",),
     "rollouts": ("the engine reads every rollout",),
-    "golden": ("report claims hold", "anchor facts hold", "reports are what their sources give"),
+    "golden": ("reports are what their sources give; claims and facts hold",),
 }
 Chosen = Literal["all", "skill", "rollouts", "golden"]
 
 
-def validate(folder: Path, *, phase: Chosen = "all", least_facts: int = LEAST_FACTS) -> list[Check]:
-    """Every check of a benchmark's folder, phase by phase."""
+def validate(
+    folder: Path, *, phase: Chosen = "all", least_facts: int = LEAST_FACTS, engine: bool = True
+) -> list[Check]:
+    """Every check of a benchmark's folder, phase by phase; without the engine only those of structure."""
     package = find_package(folder)
     wanted = PHASES if phase == "all" else (phase,)
-    return [check for one in wanted for check in check_phase(package, one, least_facts)]
+    found = [check for one in wanted for check in check_structure(package, one, least_facts)]
+    return [*found, *(check for one in wanted for check in engine_checks(package, one))] if engine else found
 
 
-def check_phase(package: Package, phase: Phase, least_facts: int) -> list[Check]:
-    """One phase: structure first, then what takes the engine."""
+def check_structure(package: Package, phase: Phase, least_facts: int) -> list[Check]:
+    """What any Python can tell about one phase."""
     if not package.folder.is_dir():
         return [judged(phase, "", bad=f"{package.folder}: is no folder", hint="Name a benchmark's folder.")]
     if phase == "skill":
-        found = check_skill(package)
-    elif phase == "rollouts":
-        found = check_rollouts(package)
-    else:
-        found = check_golden(package, least_facts=least_facts)
-    return [*found, *engine_checks(package, phase)]
+        return check_skill(package)
+    return check_rollouts(package) if phase == "rollouts" else check_golden(package, least_facts=least_facts)
 
 
 def engine_checks(package: Package, phase: Phase) -> list[Check]:
     """What the engine says, or that it is not there to ask."""
+    if not package.folder.is_dir():
+        return []
     if not has_engine():
         return [skipped(phase, what) for what in ENGINE_CHECKS[phase]]
     found: list[Check] = import_module("blade.audit.package.engine").check(package, phase)
