@@ -23,7 +23,7 @@ from blade.audit.markdown import (
     shown,
     without_code_marks,
 )
-from blade.audit.mentions import LISTS_TASKS, citations_in, listed_tasks, row_tasks, split_citation, tasks_in
+from blade.audit.mentions import LISTS_TASKS, citations_in, giver, listed_tasks, row_tasks, split_citation, tasks_in
 
 Kind = Literal[
     "figure",
@@ -217,11 +217,10 @@ class _Speech:
                 yield self.claim("label", found.start(), found.end(), text=found[0], about=about)
 
     def quotes(self) -> Iterator[Claim]:
-        """Quoted words, given to the citation before them or else to the one behind."""
+        """Quoted words, given to the citation right behind them or else to the one before."""
         for start, end in self.quoted:
-            before = [key for key, at, _ in self.cited if at < start]
-            behind = [key for key, at, _ in self.cited if at >= end]
-            about = tuple(before[-1:] or behind[:1])
+            place = giver(start, end, self.cited, self.text)
+            about = () if place is None else (self.cited[place][0],)
             if about and not _overlaps(start, end, [(first, last) for _, first, last in self.cited]):
                 words = without_code_marks(self.text[start + 1 : end - 1])
                 yield self.claim("quote", start, end, text=words, about=about)

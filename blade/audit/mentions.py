@@ -5,6 +5,7 @@ A citation reads `task:repeat` or `task:repeat#item`, in backticks. Standard lib
 
 import re
 import shlex
+from collections.abc import Sequence
 
 from blade.audit.markdown import CODE, Table, blanked_code, without_code_marks
 
@@ -17,6 +18,9 @@ BARE_TASKS = re.compile(
 TASK_COLUMN = re.compile(r"\b(?:tasks?|task[ _]?ids?|ids?|keys?|which|examples?|problems?)\b", re.I)
 LISTS_TASKS = re.compile(r"^\W*(?:which(?:\s+tasks)?|tasks?|task[ _]?(?:ids?|keys?))\W*$", re.I)
 """Headers of columns whose code is tasks."""
+
+RIGHT_BEHIND = re.compile(r"\s*[(\[]?\s*(?:(?:in|at|see|from)\s+)?")
+"""What may stand between a quote and the citation behind it that it belongs to."""
 
 Mention = tuple[str, int, int]
 """A key or citation, and where in the text it begins and ends."""
@@ -40,6 +44,15 @@ def citations_in(text: str) -> list[Mention]:
             found += [(word, *span.span()) for word in command_words(span[1]) if split_citation(word)]
     found += [(bare[0], bare.start(), bare.end()) for bare in BARE_CITATION.finditer(blanked_code(text))]
     return sorted(found, key=lambda entry: entry[1])
+
+
+def giver(start: int, end: int, cited: Sequence[Mention], text: str) -> int | None:
+    """Which citation a quote belongs to: one right behind it, as in “words” (`1:2`), else the last before, else any."""
+    before = [place for place, (_, at, _) in enumerate(cited) if at < start]
+    behind = [place for place, (_, at, _) in enumerate(cited) if at >= end]
+    if behind and (not before or RIGHT_BEHIND.fullmatch(text[end : cited[behind[0]][1]])):
+        return behind[0]
+    return before[-1] if before else None
 
 
 def command_words(command: str) -> list[str]:

@@ -17,6 +17,10 @@ FAILS = re.compile(r"\b(?:fail(?:s|ed|ing)?|wrong|unsolved)\b", re.IGNORECASE)
 NEGATED = re.compile(r"\bnot\b|n[’']t\b|\bno longer\b|\bnearly\b|\balmost\b", re.IGNORECASE)
 
 
+BELONGING = re.compile(r"\b(?!rollouts|attempts)\w+ (?:of|than|like|beside) tasks? $", re.IGNORECASE)
+"""What makes a task only the owner of what is spoken of: the twin of task 12."""
+
+
 def check_standing(told: Told, sources: Sequence[Source]) -> Iterator[Check]:
     """Every `always` and `never` that is said of named tasks; of one run only, for two may differ."""
     if len(sources) != 1:
@@ -46,7 +50,8 @@ def check_bucket(claim: Claim, buckets: Mapping[str, str]) -> Check | None:
     first, last = clause_around(claim.words, claim.start, claim.end)
     clause = claim.words[first:last]
     verb = PASSES.match(claim.words[claim.end :].lstrip(" -")) or FAILS.match(claim.words[claim.end :].lstrip(" -"))
-    tasks = [key for key, _, _ in tasks_in(as_code(claim.words[:last])) if key in buckets]
+    said = as_code(claim.words[:last])
+    tasks = [key for key, at, _ in tasks_in(said) if key in buckets and not BELONGING.search(said[:at])]
     if verb is None or not tasks or NEGATED.search(clause):
         return None
     meant = OPPOSITE[claim.text] if FAILS.match(verb[0]) else claim.text

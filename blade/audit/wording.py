@@ -7,7 +7,7 @@ the size of a file; a report in anybody else's words has no wording in common wi
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
 from functools import partial
 from typing import NamedTuple
@@ -27,6 +27,10 @@ SENSE_WORDS = (
 )
 SENSE = frozenset(SENSE_WORDS.split())
 """Words that turn the sense of a sentence, in small letters."""
+FORMS = {
+    **dict.fromkeys(("passes", "passed", "passing"), "pass"),
+    **dict.fromkeys(("fails", "failed", "failing"), "fail"),
+}
 SIMILAR = 0.75
 """Share of words that a turned sentence has in common with the one it was made from."""
 
@@ -225,12 +229,18 @@ def compare_sense(wording: Wording, known: dict[str, list[Wording]]) -> Iterator
         if matcher.ratio() < SIMILAR:
             continue
         changes = [(mine[a:b], true[c:d]) for tag, a, b, c, d in matcher.get_opcodes() if tag != "equal"]
-        changed = {word.strip(".,;:()") for pair in changes for words in pair for word in words}
-        if changed & SENSE:
+        said, meant = (sense_of(word for pair in changes for word in pair[side]) for side in (0, 1))
+        if said != meant:
             yield Check(
                 claim=turned_claim(wording, changes), holds=False, true=other.text, why="it turns what the rows say"
             )
         return
+
+
+def sense_of(words: Iterable[str]) -> set[str]:
+    """The words that turn a sentence; `passed` says the same as `pass`."""
+    plain = (word.strip(".,;:()") for word in words)
+    return {FORMS.get(word, word) for word in plain} & SENSE
 
 
 def tokens(words: str) -> list[str]:

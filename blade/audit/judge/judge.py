@@ -114,8 +114,13 @@ def read_golden(text: str) -> Told:
 
 
 def own_faults(told: Told, golden: Told) -> list[Check]:
-    """Where a report contradicts itself, or says in the golden report's words what that does not say."""
-    return [one for one in (*check_arithmetic(told), *check_wording(told, [golden])) if one.holds is False]
+    """Where a report contradicts itself, or says in the golden report's words what that does not say.
+
+    A sentence that the golden report has too is true, whatever the report's own sums make of it.
+    """
+    known = {claim.sentence for claim in golden.claims}
+    summed = [one for one in check_arithmetic(told) if one.claim.sentence not in known]
+    return [one for one in (*summed, *check_wording(told, [golden])) if one.holds is False]
 
 
 def settled_by(said: Said, truth: Truth) -> set[tuple[int, tuple[float, ...]]]:

@@ -5,7 +5,7 @@ its task. Whatever could be read in two ways is no statement.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import cached_property
 
 from blade.audit.claims import clause_around
@@ -15,7 +15,7 @@ from blade.audit.judge.sentences import Gist, gists_of
 from blade.audit.judge.statements import Cited, Labelled, Listed, Number, Rated
 from blade.audit.judge.truth import Truth
 from blade.audit.markdown import CODE, QUOTED, Document, Row, Sentence, Table, blanked_code, without_code_marks
-from blade.audit.mentions import Mention, citations_in, row_tasks, split_citation, tasks_in
+from blade.audit.mentions import citations_in, giver, row_tasks, split_citation, tasks_in
 
 OUTCOME = re.compile(r"\b(?:pass|solv|succe|fail)", re.IGNORECASE)
 PART_OF = re.compile(
@@ -24,7 +24,6 @@ PART_OF = re.compile(
 """What behind `4 of 5` says that not all of a task's rollouts are counted."""
 LEANING = re.compile(r"\s*(?:with|at|having|whose)\b", re.IGNORECASE)
 """How a clause begins that is about what stands before it."""
-RIGHT_BEHIND = re.compile(r"[\s(\[,.]*(?:(?:in|at|see|from)\s+)?")
 LONG_NAME = 12
 """Letters from which on a name is a phrase that may hold a negation of its own."""
 VERB = re.compile(r"\b(?:is|are|was|were|be|has|have|had|does|did|can|will|\w{3,}(?:ed|es))\b")
@@ -234,9 +233,8 @@ class Said:
 
     def _citations_of(self, sentence: Sentence) -> Iterator[Cited]:
         text, cited = sentence.text, citations_in(sentence.text)
-        quotes = {
-            giver(found.span(), cited, text): found.span() for found in QUOTED.finditer(blanked_code(text)) if cited
-        }
+        quoted = [found.span() for found in QUOTED.finditer(blanked_code(text))]
+        quotes = {giver(*span, cited, text): span for span in quoted}
         for place, (citation, start, _) in enumerate(cited):
             first, last = clause_around(text, start, start)
             span = quotes.get(place)
@@ -253,15 +251,6 @@ class Said:
             for code in CODE.findall(cell):
                 if split_citation(code):
                     yield Cited(citation=code, quote="", block=table.section, positive=True, line=row.line)
-
-
-def giver(span: tuple[int, int], cited: Sequence[Mention], text: str) -> int:
-    """Which citation a quote belongs to: one right behind it, as in “words” (`1:2`), and else the one before."""
-    before = [place for place, (_, _, end) in enumerate(cited) if end <= span[0]]
-    behind = [place for place, (_, start, _) in enumerate(cited) if start >= span[1]]
-    if behind and (not before or RIGHT_BEHIND.fullmatch(text[span[1] : cited[behind[0]][1]])):
-        return behind[0]
-    return before[-1] if before else 0
 
 
 def is_catchwords(text: str) -> bool:
