@@ -48,9 +48,9 @@ def check_package(source: Source, model: str) -> list[Problem]:
 
 
 def check_facts(source: Source, built: Built) -> list[Problem]:
-    """Anchor facts that are not true of the run, or that the report itself does not assert."""
+    """Anchor facts that are not true of the run, or that the report itself does not assert; there may be none yet."""
     place = source.place(built.model, FACTS)
-    if VERSUS in built.model:
+    if VERSUS in built.model or not place.is_file():
         return []
     try:
         facts = read_facts(place).anchor_facts

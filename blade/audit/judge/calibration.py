@@ -113,6 +113,6 @@ def calibrate_package(files: GoldenFiles, others: Sequence[GoldenFiles]) -> Cali
 
 
 def calibrate_folder(golden: Path) -> list[Calibration]:
-    """The calibration of every golden package of a folder; comparisons have no facts to be judged by."""
+    """The calibration of every golden package of a folder that has facts to be judged by; comparisons have none."""
     reports = find_reports(golden)
-    return [calibrate_package(files, reports) for files in reports if not files.is_comparison]
+    return [calibrate_package(files, reports) for files in reports if files.facts is not None]
