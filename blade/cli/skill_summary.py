@@ -30,32 +30,28 @@ def show_trials(trials: list[Trial], comparison: Comparison, out: Path, *, as_js
         return
     console = make_console()
     put(console, variant_table(trials), Text())
-    for one in duels:
-        print_section(console, one_line(f"{one.variant} against {one.base}", 80), list(duel_lines(one)))
+    for one, trial in zip(duels, trials[1:], strict=True):
+        print_section(console, one_line(f"{one.variant} against {one.base}", 80), list(duel_lines(one, trial)))
     print_comparison(console, comparison, out)
 
 
 def variant_table(trials: list[Trial]) -> RenderableType:
-    """Every variant with its score, cost and use."""
-    columns = ("pass@1", "95 % interval", "tokens in", "tokens out", "seconds", "skill opened", "file opened most")
-    table = grid("variant", *columns, numbers=False)
+    """Every variant with its score, cost and use; costs are per rollout."""
+    table = grid("variant", "pass@1", "95 % interval", "tokens in + out", "seconds", "skill opened", numbers=False)
     for trial in trials:
-        most = next(iter(trial.files.items()), None)
         table.add_row(
-            foreign(one_line(trial.label, 40), "bold").append(f" {trial.hash}" if trial.hash else "", "dim"),
+            foreign(one_line(trial.label, 30), "bold").append(f" {trial.hash}" if trial.hash else "", "dim"),
             Text(percent(trial.pass_rate.value), "bold cyan"),
             Text(interval(trial.pass_rate.ci95)),
-            Text(tokens(trial.input_tokens)),
-            Text(tokens(trial.output_tokens)),
+            Text(f"{tokens(trial.input_tokens)} + {tokens(trial.output_tokens)}"),
             Text(seconds(trial.seconds)),
-            Text(percent(trial.opened.value) if trial.hash else "no skills"),
-            foreign(one_line(f"{most[0]} ({most[1]})" if most else "", 60), "dim"),
+            Text(f"in {percent(trial.opened.value)}" if trial.hash else "no skills"),
         )
     return table
 
 
-def duel_lines(one: Duel) -> Iterator[RenderableType]:
-    """Tasks won and lost, and what it costs."""
+def duel_lines(one: Duel, trial: Trial) -> Iterator[RenderableType]:
+    """Tasks won and lost, what it costs, and what was opened."""
     for word, names in (("better", one.wins), ("worse", one.losses)):
         listed = ", ".join(one_line(name, 30) for name in names[:LISTED])
         more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
@@ -63,12 +59,24 @@ def duel_lines(one: Duel) -> Iterator[RenderableType]:
             Text(f"{word} on {plural(len(names), 'task')}{': ' if names else ''}").append(listed + more, "dim")
         )
     yield indented(Text(f"the same on {plural(one.same, 'task')}"))
-    if one.unread_wins:
-        yield indented(Text(f"{plural(one.unread_wins, 'win')} without the skill ever being opened", "yellow"))
-    yield indented(Text(f"{extra_words(one.extra_tokens)} tokens and {extra_words(one.extra_seconds)} s per rollout"))
+    yield indented(
+        Text(f"per rollout {extra_words(one.extra_tokens, 'tokens')}, {extra_words(one.extra_seconds, 's')}")
+    )
+    for path, rollouts in list(trial.files.items())[:LISTED]:
+        yield indented(
+            Text("opened ")
+            .append_text(foreign(one_line(path, 60), "cyan"))
+            .append(f" in {plural(rollouts, 'rollout')}")
+        )
+    if trial.hash and not trial.files:
+        yield indented(
+            Text("no file of its skills was ever opened: what changed is chance or the catalog's doing", "yellow")
+        )
+    elif one.unread_wins:
+        yield indented(Text(f"{plural(one.unread_wins, 'win')} without a skill being opened", "yellow"))
 
 
-def extra_words(metric: Metric) -> str:
+def extra_words(metric: Metric, unit: str) -> str:
     """What it takes more, with its interval when there is one."""
-    span = f" {signed_amount_interval(metric.ci95)}" if metric.ci95 else ""
-    return f"{signed_amount(metric.value)}{span}"
+    span = f" ({signed_amount_interval(metric.ci95)})" if metric.ci95 else ""
+    return f"{signed_amount(metric.value)} {unit}{span}"

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from blade.comparison.comparison import ConfigChange
 from blade.comparison.pairing import Pairing, Scores
-from blade.comparison.statements import MOST_VALUES, Stated, Values, state
+from blade.comparison.statements import MOST_VALUES, SKILLS, Stated, Values, state
 from blade.diagnosis import Diagnosed
 from blade.diagnosis.answers import EXPECTED_FIELDS
 from blade.rollouts.columns import level_text
@@ -34,7 +34,7 @@ def compare_configurations(base: Diagnosed, candidate: Diagnosed, pairing: Pairi
         state(run, scores, pairing) for run, scores in ((base, pairing.base), (candidate, pairing.candidate))
     )
     changes = [*changed_values(first, second), *changed_fields(first, second)]
-    changes += [*changed_tasks(base, candidate, pairing), *changed_prompts(first, second)]
+    changes += [*added_skills(first, second), *changed_tasks(base, candidate, pairing), *changed_prompts(first, second)]
     changes.sort(key=lambda change: (ASPECTS.index(change.aspect), change.name))
     changed = {change.aspect for change in changes}
     stated = {aspect for aspect, _ in first.values.keys() & second.values.keys()} | {"dataset"}
@@ -51,6 +51,16 @@ def changed_values(first: Stated, second: Stated) -> list[ConfigChange]:
         for key in shared
         if first.values[key] != second.values[key]
     ]
+
+
+def added_skills(first: Stated, second: Stated) -> list[ConfigChange]:
+    """Skills that one run had and the other, whose rows carry no stamp, had not."""
+    key = ("skills", SKILLS[0])
+    had = [side.values.get(key, ()) for side in (first, second)]
+    if bool(had[0]) == bool(had[1]):
+        return []
+    base, candidate = (shown(values) if values else ["none"] for values in had)
+    return [ConfigChange(aspect=key[0], name=key[1], base=base, candidate=candidate)]
 
 
 def shown(values: Values) -> list[str]:

@@ -20,6 +20,7 @@ from blade.rollouts.columns import level_text
 from blade.rollouts.conform import BadRow
 from blade.rollouts.fetch import fetch
 from blade.rollouts.formats import value_at
+from blade.rollouts.skills import SKILLS_READ, without_catalog, without_skill_tool
 from blade.rollouts.trajectory import read_items, read_record
 
 MOST_VALUES: Final = 6
@@ -33,7 +34,7 @@ SAMPLING: Final = (
 PREFIXES: Final = ("responses_create_params.", "response.", "")
 SKILLS: Final = ("skills_ref.hash", "skills_ref.path")
 VERIFIER_WORDS: Final = ("judge", "verifier", "grader", "scorer", "rubric")
-FOREIGN: Final = ("responses_create_params.", "response.", "agent_ref.", "skills_ref.", "_ng_")
+FOREIGN: Final = ("responses_create_params.", "response.", "agent_ref.", "skills_ref.", SKILLS_READ, "_ng_")
 SYSTEM_ROLES: Final = frozenset({"system", "developer"})
 
 Values = tuple[str, ...]
@@ -121,14 +122,14 @@ def read_contents(run: Run, scores: Scores, pairing: Pairing) -> Contents:
     prompts: dict[str, set[str]] = {}
     for task, record, items in read_some(run, scores, pairing):
         given = [item for item in items if item.prompt]
-        system = [item.text for item in given if item.role in SYSTEM_ROLES]
+        system = [without_catalog(item.text) for item in given if item.role in SYSTEM_ROLES]
         instructions = value_at(record, "responses_create_params.instructions")
         if given:
             systems.add(digest([*system, instructions if isinstance(instructions, str) else ""]))
             own = digest([item.text for item in given if item.role not in SYSTEM_ROLES])
             prompts.setdefault(task, set()).add(own)
         if isinstance(offered := value_at(record, "responses_create_params.tools"), list):
-            tools.add(describe_tools(offered))
+            tools.add(describe_tools(without_skill_tool(offered)))
     if len(systems) > len(prompts):
         systems = set()  # it holds a time or an id and differs from rollout to rollout
     found = {("prompt", "system prompt (hash)"): systems, ("tools", "tools offered"): tools}

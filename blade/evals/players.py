@@ -10,6 +10,7 @@ from blade.evals.materialize import Row
 from blade.evals.rows import judged_row
 from blade.evals.skills import Library, SkillSession, without_skill_calls
 from blade.llm import Model
+from blade.rollouts.skills import SKILLS_READ
 
 
 class Player(Protocol):
@@ -57,7 +58,7 @@ class ModelPlayer:
             return await self._judge(row, await play(self._model, row, session, self._limits))
         reading = SkillSession(self._library, session)
         played = await play(self._model, row, reading, self._limits)
-        return {**await self._judge(row, played), "skills_read": reading.read}
+        return {**await self._judge(row, played), SKILLS_READ: reading.read}
 
     async def _judge(self, row: Row, played: Played) -> Row:
         self._refused = played.refused

@@ -12,11 +12,12 @@ import msgspec
 from blade.environments import Session
 from blade.errors import InputError
 from blade.llm.model import Item
+from blade.rollouts.skills import CATALOG_START, SKILL_TOOL
 from blade.skillkit.frontmatter import SKILL_FILE
 from blade.skillkit.hashing import hash_files, read_files
 from blade.skillkit.skill import find_skills, read_skill
 
-TOOL = "read_skill_file"
+TOOL = SKILL_TOOL
 LONGEST = 40_000
 """Characters of a file that are shown at once."""
 LISTED = 100
@@ -76,7 +77,7 @@ class Library(msgspec.Struct, frozen=True, kw_only=True):
         ]
         return "\n".join(
             [
-                f"You have skills: instructions for some kinds of tasks. When one fits the task, read it with {TOOL} "
+                f"{CATALOG_START} instructions for some kinds of tasks. When one fits the task, read it with {TOOL} "
                 "before you begin, and follow it.",
                 "Skills:",
                 *listed,

@@ -19,6 +19,7 @@ from blade.evals.rows import field_at
 from blade.metrics.intervals import estimate_mean, estimate_rate
 from blade.metrics.success import BINARY_RULE, parse_success_rule
 from blade.metrics.values import Metric
+from blade.rollouts.skills import SKILLS_READ
 
 NONE = "none"
 """The variant without skills."""
@@ -142,9 +143,9 @@ def read_trial(path: Path, label: str, *, success: str | None) -> Trial:
             seen.tokens.append(usage["input_tokens"] + usage["output_tokens"])
         if row.get("agent_run_time") is not None:
             seen.seconds.append(row["agent_run_time"])
-        if "skills_read" in row:
-            seen.opened.append(float(bool(row["skills_read"])))
-            files.update(row["skills_read"])
+        if SKILLS_READ in row:
+            seen.opened.append(float(bool(row[SKILLS_READ])))
+            files.update(row[SKILLS_READ])
         digest = (row.get("skills_ref") or {}).get("hash", digest)
     results = {index: result_of(seen) for index, seen in sorted(tasks.items())}
     return Trial(

@@ -43,9 +43,20 @@ def test_a_skill_that_helps_is_seen_to_help(tmp_path: Path) -> None:
     said = " ".join(found.stdout.split())
     assert "skills against none better on 12 tasks: s0, s1, s2, s3, s4, s5, s6, s7 and 4 more" in said
     # (60 + 10) + (90 + 4) tokens with the skill, 20 + 4 without: 140 more
-    assert "+140 tokens" in said
+    assert "per rollout +140 tokens" in said
+    assert "opened sums/SKILL.md in 24 rollouts" in said
     assert "IMPROVED" in said
     assert (tmp_path / "trial" / "comparison.md").is_file()
+
+
+def test_a_skill_that_nobody_opened_is_said_to_be_so(tmp_path: Path) -> None:
+    make_checkout(tmp_path)
+    write_skill(tmp_path)
+    with Loopback(lambda call: Say("Answer: 1")) as server:
+        found = blade(*words_for(tmp_path, server))
+
+    assert "no file of its skills was ever opened" in found.stdout
+    assert "changed together" not in found.stdout
 
 
 def test_a_program_gets_scores_cost_use_and_the_paired_test(tmp_path: Path) -> None:

@@ -50,6 +50,18 @@ def test_what_the_rows_state_differently_is_named(
     assert not any("changed together" in warning for warning in found.warnings)
 
 
+def test_giving_a_model_skills_is_one_change(tmp_path: Path) -> None:
+    catalog = "Be brief.\n\nYou have skills: open them.\n- add (add/SKILL.md): How to add."
+    tools = [TOOL, {"type": "function", "name": "read_skill_file"}]
+    equipped = rows(system=catalog, params={"tools": tools}, skills_ref={"hash": "aaa"}, skills_read=[])
+    found = changes(tmp_path, rows(params={"tools": [TOOL]}), equipped)
+
+    assert found.config_changes == [
+        ConfigChange(aspect="skills", name="skills_ref.hash", base=["none"], candidate=["aaa"])
+    ]
+    assert not any("changed together" in warning for warning in found.warnings)
+
+
 def test_a_system_prompt_is_told_by_its_hash(tmp_path: Path) -> None:
     (change,) = changes(tmp_path, rows(), rows(system="Think first.")).config_changes
 
