@@ -6,6 +6,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+import skills_ref
 import yaml
 
 from blade.cli.command_check import command_complaint
@@ -26,6 +27,11 @@ CLOSING = re.compile(r"^Close with `blade check`|^metadata:|^compatibility:|^lic
 @pytest.mark.parametrize("name", NAMES)
 def test_every_skill_keeps_all_rules_and_its_scripts_explain_themselves(name: str) -> None:
     assert check_skill(SKILLS / name, Rules(run_scripts=True, commands=command_complaint)) == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_reference_implementation_finds_nothing_wrong_either(name: str) -> None:
+    assert skills_ref.validate(SKILLS / name) == []
 
 
 @pytest.mark.parametrize("name", NAMES)
