@@ -1,4 +1,4 @@
-"""Makes the texts and the forms to fill from them: 14 forms, each for three different texts.
+"""Makes the texts and the forms to fill from them: 16 forms, each for three different texts.
 
 A form draws the facts, writes the text from them, and knows the object that says them. Run it to write
 `data/fact_forms.jsonl`; it writes the same bytes every time.
@@ -310,6 +310,20 @@ def recipe(dice: Dice) -> Filled:
     )
     schema = fields(dish=TEXT, flour_grams=COUNT, eggs=COUNT, oven_minutes=COUNT)
     return Filled(text, schema, {"dish": dish, "flour_grams": flour, "eggs": eggs, "oven_minutes": minutes})
+
+
+@form("people", "easy")
+def greeting(dice: Dice) -> Filled:
+    (name,) = names(dice, 1)
+    text = said(dice, way=[f"Hello, my name is {name}.", f"Hi, I am {name} and I am new here."])
+    return Filled(text, fields(name=TEXT), {"name": name})
+
+
+@form("amounts", "easy")
+def boats(dice: Dice) -> Filled:
+    places = ["boats in the harbour", "trees in the park", "books on the shelf", "stamps in the album"]
+    count, what = dice.number("count", 3, 90), dice.choice("what", places)
+    return Filled(f"There are {count} {what}.", fields(count=COUNT), {"count": count})
 
 
 def task(number: int, row: dict[str, Any]) -> dict[str, Any]:
