@@ -1,7 +1,4 @@
-"""The sandbox, attacked: what code of a model tries to do to the machine, to its judge, and to the limits.
-
-Each attack defines `f` and is called once; what it managed to do is looked at from outside.
-"""
+"""The sandbox, attacked: what code of a model tries to do to the machine and to its limits, and when nothing is run."""
 
 import errno
 import json
@@ -18,26 +15,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from sandbox_attacks import QUICK, attack, is_refused
 
 from blade.environments.unit_tests import sandbox
 from blade.environments.unit_tests.guest.lock import CALLS, filter_program
-from blade.environments.unit_tests.sandbox import START, Died, Guest, Limits, Outcome, Raised, Returned, SandboxError
+from blade.environments.unit_tests.sandbox import START, Died, Guest, Limits, Raised, Returned, SandboxError
 
 GUEST = Path(sandbox.__file__).parent / "guest"
 RECENT = "import sys; sys.exit(sys.version_info < (3, 11))"
-QUICK = Limits(cpu_seconds=1, wall_seconds=60.0, memory_mb=256)
-
-
-def attack(code: str, *arguments: object, limits: Limits = QUICK) -> Outcome:
-    """What calling `f` gives in a sandbox of its own."""
-    with Guest(limits) as guest:
-        loaded = guest.load(textwrap.dedent(code), "f")
-        return guest.call("f", arguments) if loaded == Returned(True) else loaded
-
-
-def is_refused(outcome: Outcome) -> bool:
-    """Whether the kernel said no."""
-    return isinstance(outcome, Raised) and "OSError" in outcome.kinds
 
 
 @pytest.fixture(scope="module")
@@ -216,125 +201,6 @@ def test_no_descriptor_of_the_host_is_open_in_it(tmp_path: Path) -> None:
         os.set_inheritable(kept.fileno(), True)
         # Its three standard ones, which lead nowhere, and the two of its channel.
         assert attack(code) == Returned(5)
-
-
-@pytest.mark.parametrize("status", [0, 1])
-def test_leaving_at_once_is_no_result(status: int) -> None:
-    assert attack(f"import os\ndef f():\n    os._exit({status})") == Died("crashed")
-    assert attack(f"import os\nos._exit({status})") == Died("crashed")
-
-
-def test_sys_exit_and_interrupts_are_exceptions_like_others() -> None:
-    outcome = attack("import sys\ndef f():\n    sys.exit(0)")
-
-    assert isinstance(outcome, Raised) and outcome.kinds[0] == "SystemExit"
-
-
-def test_a_flood_of_output_goes_nowhere() -> None:
-    code = (
-        "import sys\ndef f():\n    for _ in range(1000): print('x' * 10000); print('y', file=sys.stderr)\n    return 1"
-    )
-
-    assert attack(code) == Returned(1)
-
-
-def test_a_flood_of_results_is_cut() -> None:
-    assert attack("def f():\n    return 'x' * 10**6") == Died("too_much_output")
-
-
-def test_endless_recursion_is_an_error_or_a_crash_of_the_guest_alone() -> None:
-    plain = attack("def f():\n    return f()")
-    deep = attack("import sys\nsys.setrecursionlimit(10**9)\ndef f():\n    return f()")
-
-    assert isinstance(plain, Raised) and plain.kinds[0] == "RecursionError"
-    assert isinstance(deep, Died | Raised)
-
-
-def test_a_crash_of_the_interpreter_is_only_that() -> None:
-    assert attack("import ctypes\ndef f():\n    ctypes.string_at(0)") == Died("crashed")
-
-
-def test_deeply_nested_results_do_not_hurt_the_judge() -> None:
-    code = "def f():\n    nest = []\n    for _ in range(100000): nest = [nest]\n    return nest"
-
-    assert isinstance(attack(code), Raised | Died)
-
-
-def test_an_object_that_equals_everything_comes_out_as_no_value_at_all() -> None:
-    code = """
-        class Yes:
-            def __eq__(self, other): return True
-            def __hash__(self): return 0
-        class Text(str):
-            def __eq__(self, other): return True
-        def f(): return [Yes(), Text('mine')]
-    """
-    outcome = attack(code)
-
-    assert isinstance(outcome, Returned)
-    assert outcome.value[0] != 5
-    assert type(outcome.value[1]) is str and outcome.value[1] == "mine"
-
-
-def test_patched_builtins_and_helpers_change_nothing_outside() -> None:
-    code = """
-        import builtins, json, sys
-        def f():
-            builtins.repr = builtins.isinstance = lambda *args: True
-            json.dumps = lambda value: '{"value": 1}'
-            for module in list(sys.modules.values()):
-                for name in ('pack', 'line', 'raised'):
-                    if hasattr(module, name):
-                        setattr(module, name, lambda *args: b'{"value": 42}\\n')
-            return 7
-    """
-    # It can say what it likes about its own result: it still has to know the right one.
-    assert attack(code) in (Returned(7), Returned(42), Returned(1), Died("malformed_reply"), Died("crashed"))
-    assert isinstance(1, int) and repr(1) == "1"
-
-
-@pytest.mark.parametrize(
-    "reply",
-    [
-        pytest.param(b'{"passed": true}\n', id="a_verdict"),
-        pytest.param(b'{"ready": true}\n', id="a_handshake"),
-        pytest.param(b"[1]\n", id="no_object"),
-        pytest.param(b"nonsense\n", id="no_json"),
-        pytest.param(b"[" * 50_000 + b"\n", id="nested"),
-        pytest.param(b'{"value": {"set": [{"list": []}]}}\n', id="not_hashable"),
-        pytest.param(b'{"value": {"evil": 1}}\n', id="unknown_tag"),
-        pytest.param(b'{"value": {"int": "zz"}}\n', id="no_number"),
-        pytest.param(b'{"raised": 1, "kinds": 5, "message": null}\n', id="odd_exception"),
-        pytest.param(b'{"value": {"other": 1}}\n', id="odd_object"),
-    ],
-)
-def test_a_forged_reply_is_no_result(reply: bytes) -> None:
-    code = """
-        import os
-        def f(reply):
-            for number in range(3, 16):
-                try:
-                    os.write(number, reply)
-                except OSError:
-                    pass
-            os._exit(0)
-    """
-    assert isinstance(attack(code, reply), Died)
-
-
-def test_requests_read_ahead_hold_no_expected_results() -> None:
-    code = """
-        import os
-        def f():
-            seen = []
-            for number in range(3, 16):
-                try:
-                    seen.append(os.read(number, 0))
-                except OSError:
-                    pass
-            return [part for part in seen if part]
-    """
-    assert attack(code) == Returned([])
 
 
 def test_modules_that_were_not_loaded_before_the_lock_cannot_be_imported() -> None:
