@@ -13,6 +13,7 @@ from blade.audit.arithmetic import check_arithmetic
 from blade.audit.claims import Claim
 from blade.audit.evidence import Evidence
 from blade.audit.matching import check_numbers
+from blade.audit.nothing import check_nothing
 from blade.audit.outcome import Check
 from blade.audit.places import check_places
 from blade.audit.standing import check_standing
@@ -20,8 +21,7 @@ from blade.audit.sweeping import check_sweeping
 from blade.audit.told import read_report
 from blade.audit.wording import check_wording
 
-TOLD_ANYWAY = frozenset({"universal", "superlative", "factor", "name"})
-"""Claims that count only when something settles them: most such words claim nothing."""
+SWEEPING = frozenset({"universal", "superlative", "factor", "name"})
 NO_ROWS = "there are no rows to check it against"
 
 Key = tuple[int, int, int, int, str, str]
@@ -67,13 +67,19 @@ def check_report(text: str, *, evidence: Evidence | None = None) -> Audit:
         settle(found, check_standing(told, evidence.sources))
         settle(found, places)
         settle(found, check_numbers(told, evidence.knowledge))
+        settle(found, check_nothing(told, evidence.knowledge))
         settle(found, check_sweeping(told, [grid for rendering in evidence.rendered for grid in rendering.grids]))
     settle(found, check_arithmetic(told))
     for claim in told.claims:
-        if key_of(claim) not in found and claim.kind not in TOLD_ANYWAY:
+        if key_of(claim) not in found:
             found[key_of(claim)] = Check(claim=claim, holds=None, why=NO_ROWS)
-    told_of = [check for check in found.values() if check.holds is not None or check.claim.kind not in TOLD_ANYWAY]
+    told_of = [check for check in found.values() if check.holds is not None or counts(check.claim)]
     return Audit(sorted(told_of, key=lambda check: (check.claim.line, check.claim.at, check.claim.start)))
+
+
+def counts(claim: Claim) -> bool:
+    """Whether a claim that nothing settles is one at all: most sweeping words are none, nor is `two` of `two ways`."""
+    return claim.kind not in SWEEPING and not (claim.kind == "figure" and claim.figures[0].word)
 
 
 class Contradicted(msgspec.Struct, frozen=True, kw_only=True):

@@ -1,6 +1,6 @@
 """What a report is held against: the diagnosis of one run or of several, their rollouts, and a comparison of them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
@@ -15,6 +15,7 @@ from blade.audit.told import Told, read_report
 from blade.comparison import Comparison
 from blade.comparison.comparison import DECODER
 from blade.diagnosis import Analysis, Diagnosed
+from blade.diagnosis.labels import Label
 from blade.diagnosis.relabelling import relabel
 from blade.errors import InputError
 from blade.report.comparison_report import COMPARISON, render_comparison
@@ -122,8 +123,11 @@ def read_comparison(place: Path) -> Comparison:
         raise InputError(f"{place}: cannot be read: {error}; run `blade compare` again.") from error
 
 
-def evidence_of(found: Sequence[Diagnosed]) -> Evidence:
+def evidence_of(found: Sequence[Diagnosed], labels: Mapping[str, Label] | None = None) -> Evidence:
     """Runs that were diagnosed just now, and their comparison where they are several.
+
+    Args:
+        labels: by task, the label in force where it is not the draft.
 
     Raises:
         UsageError: several runs that have no task in common, or were judged by different rules.
@@ -134,7 +138,9 @@ def evidence_of(found: Sequence[Diagnosed]) -> Evidence:
         from blade.comparison import compare_many
 
         comparison = compare_many(list(found))
-    return Evidence([Source(one.analysis, partial(_known, one.run)) for one in found], comparison)
+    return Evidence(
+        [Source(relabel(one.analysis, labels or {}), partial(_known, one.run)) for one in found], comparison
+    )
 
 
 def _known(run: Run) -> Run:

@@ -90,7 +90,8 @@ def truths(fact: Fact, figure: Figure, value: float | None = None) -> list[float
         return [100 * true / whole for whole in fact.wholes if whole]
     if fact.unit == "count":
         return [true] if not figure.unit and figure.half >= 0.5 else []
-    return [true] if not figure.unit else []
+    is_count = figure.half >= 0.5 and abs(true) < 2 and true != int(true)
+    return [true] if not figure.unit and not is_count else []
 
 
 def says(figure: Figure, fact: Fact, value: float | None = None) -> bool | None:

@@ -7,7 +7,7 @@ holds in most rows, and then the few rows that break it are wrong. Standard libr
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
@@ -41,6 +41,8 @@ class Grid:
     """The table."""
     claims: dict[tuple[int, int], list[Claim]]
     """Numeric claims by row and column."""
+    alone: dict[tuple[int, int, str], Claim | None] = field(default_factory=dict, compare=False)
+    """What `claim` has found so far."""
 
     @cached_property
     def height(self) -> int:
@@ -60,6 +62,11 @@ class Grid:
 
     def claim(self, row: int, column: int, kind: str = "figure") -> Claim | None:
         """The claim of a cell that holds nothing but one claim of a kind."""
+        if (row, column, kind) not in self.alone:
+            self.alone[row, column, kind] = self.only_claim(row, column, kind)
+        return self.alone[row, column, kind]
+
+    def only_claim(self, row: int, column: int, kind: str) -> Claim | None:
         found = self.claims.get((row, column), [])
         alone = [claim for claim in found if claim.kind == kind]
         if len(alone) != 1 or len(found) > (2 if has_share_beside(found) else 1):

@@ -32,7 +32,7 @@ def mode_facts(analysis: Analysis) -> Iterator[Fact]:
 def signal_facts(analysis: Analysis) -> Iterator[Fact]:
     wholes = failing_wholes(analysis)
     for signal in analysis.signals:
-        names = (signal.title, signal.code, signal.code.replace("_", " "))
+        names = (signal.title, *spellings(signal.code))
         thing = Thing("signal", signal.code, names, SEEN)
         path = f"signals.{signal.code}"
         rollouts = ("rollouts", "", "seen rollouts")
@@ -45,6 +45,11 @@ def signal_facts(analysis: Analysis) -> Iterator[Fact]:
             f"{path}.passed", signal.passed, "passed", "passing rollouts", thing=thing, wholes=(signal.rollouts,)
         )
         yield from count_fact(f"{path}.tasks", signal.tasks, "tasks", thing=thing, wholes=(analysis.coverage.tasks,))
+
+
+def spellings(code: str) -> tuple[str, ...]:
+    """A short name as it is, and as prose would write it."""
+    return tuple(dict.fromkeys((code, code.replace("_", " "), code.replace("_", "-"))))
 
 
 def seen_facts(analysis: Analysis) -> Iterator[Fact]:
@@ -92,7 +97,7 @@ def pack_facts(analysis: Analysis) -> Iterator[Fact]:
 
 def pattern_facts(analysis: Analysis, pack: PackUse, code: str) -> Iterator[Fact]:
     pattern = next(found for found in pack.patterns if found.code == code)
-    thing = Thing("pattern", code, (pattern.title, code, code.replace("_", " ")), SEEN)
+    thing = Thing("pattern", code, (pattern.title, *spellings(code)), SEEN)
     path, wholes = f"pack.patterns.{code}", (*failing_wholes(analysis), pack.failing)
     show = ("show it", "", "rollouts", "failing rollouts", "failures")
     yield from count_fact(f"{path}.rollouts", pattern.rollouts, *show, thing=thing, wholes=wholes)

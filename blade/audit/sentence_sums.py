@@ -29,6 +29,7 @@ LIST = re.compile(
     r"(?P<words>(?:\s+[A-Za-z'’-]+){1,12}?)\s*(?P<open>[:(])\s*"
     r"(?P<ids>`[^`]+`(?:\s*,\s*`[^`]+`)*(?:,?\s+and\s+`[^`]+`)?)(?:,?\s+and\s+(?P<more>[\d,]+)\s+more)?(?=\s*(?:[).;]|$))"
 )
+FAR_LIST = re.compile(r"[^:.;`]{3,240}:\s*(?P<ids>`[^`]+`(?:\s*,\s*`[^`]+`)*(?:,?\s+and\s+`[^`]+`)?)")
 
 
 def check_sentence(claims: Sequence[Claim]) -> Iterator[Check]:
@@ -182,7 +183,10 @@ def check_shares_of_whole(numbers: Sequence[Claim]) -> Iterator[Check]:
 def check_list(claim: Claim) -> Iterator[Check]:
     """`3 tasks: a, b, c`, or `6 rollouts (a, b and 4 more)`: what is listed is as many as was said."""
     found = LIST.match(claim.words, claim.end)
-    if found is None or not claim.figures[0].is_whole or claim.kind not in ("figure", "fraction"):
+    if not claim.figures[0].is_whole or claim.kind not in ("figure", "fraction"):
+        return
+    if found is None:
+        yield from check_far_list(claim)
         return
     listed = len(re.findall(r"`[^`]+`", found["ids"])) + (int(found["more"].replace(",", "")) if found["more"] else 0)
     said = claim.values[0]
@@ -191,3 +195,10 @@ def check_list(claim: Claim) -> Iterator[Check]:
         yield Check(
             claim=claim, holds=listed == said, true=f"{listed:,}", why=f"{listed:,} are listed or counted there"
         )
+
+
+def check_far_list(claim: Claim) -> Iterator[Check]:
+    """A list further behind its count, as in `14 tasks ask for a step (…): a, b, …`: it can confirm, not refute."""
+    found = FAR_LIST.match(claim.words, claim.end)
+    if found is not None and len(re.findall(r"`[^`]+`", found["ids"])) == claim.values[0] > 1:
+        yield Check(claim=claim, holds=True, why="as many are listed behind it")

@@ -12,11 +12,11 @@ from blade.audit.claims import Claim, clause_around
 PHRASES: tuple[tuple[str, str], ...] = (
     (r"not (?:yet )?always (?:pass(?:ed|es)?|solved)|(?:less|lower) than always", "notalways"),
     (
-        r"(?:always|consistently)[ -](?:pass(?:ed|es|ing)?|solved|succeed(?:s|ed|ing)?)|pass(?:ed|es)? every time",
+        r"(?:always|consistently)[ -](?:pass(?:ed|es|ing)?|solve[sd]?|succeed(?:s|ed|ing)?)|pass(?:ed|es)? every time",
         "always",
     ),
-    (r"sometimes[ -](?:pass(?:ed|es|ing)?|solved|succeed(?:s|ed|ing)?)", "sometimes"),
-    (r"never[ -](?:pass(?:ed|es|ing)?|solved|succeed(?:s|ed|ing)?)", "never"),
+    (r"sometimes[ -](?:pass(?:ed|es|ing)?|solve[sd]?|succeed(?:s|ed|ing)?)", "sometimes"),
+    (r"never[ -](?:pass(?:ed|es|ing)?|solve[sd]?|succeed(?:s|ed|ing)?)", "never"),
     (r"no (?:known )?outcome|without (?:a |any )?(?:known )?outcome", "nooutcome"),
     (
         r"(?:(?:did|do|does|is|are|was|were|have|has|had)(?: not|n[’']t)|not)(?: known to have| be| been)? pass(?:ed)?",
@@ -93,7 +93,8 @@ NEUTRAL = frozenset(NEUTRAL_WORDS.split())
 COUNTING = frozenset({"n", "count", "number", "rollout", "occurrence", "case", "hit", "frequency", "time", "fail"})
 """Headers of a column that only says how many there are of what its row names."""
 VERB = re.compile(
-    r"\s(?:may|might|can|could|will|would|shall|should|must|is|are|was|were|be|has|have|had|do|does|did|that|which|who)\s"
+    r"\s(?:may|might|can|could|will|would|shall|should|must|is|are|was|were|be|has|have|had|do|does|did|that|which|who|it|they|"
+    r"always|never|sometimes|also|only)\s"
 )
 NOUN_END = re.compile(r"[.,;:()—–\d`“”\"|→]|\s(?:of|in|on|at|by|for|from|to|with|over|than|as|and|or|but|while)\s")
 
@@ -139,7 +140,8 @@ def noun_behind(claim: Claim) -> str:
 def counted_by(claim: Claim) -> int:
     """How many characters behind a number name what it counts, its verb left out."""
     noun = noun_behind(claim)
-    verb = VERB.search(noun)
+    adverb = re.match(r"\s(?:always|never|sometimes|also|only)(?=\s)", noun)
+    verb = VERB.search(noun, adverb.end() if adverb else 0)
     return verb.start() if verb else len(noun)
 
 

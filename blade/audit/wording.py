@@ -13,24 +13,24 @@ from functools import partial
 from typing import NamedTuple
 
 from blade.audit.claims import Claim
-from blade.audit.markdown import CODE_CLOSE, CODE_OPEN, Row, Sentence, Table, shown
+from blade.audit.markdown import CODE_CLOSE, CODE_OPEN, Row, Sentence, shown
 from blade.audit.outcome import Check
 from blade.audit.told import Told
 
 VALUE = re.compile(rf"{CODE_OPEN}[^{CODE_CLOSE}]*{CODE_CLOSE}|(?<![\w@^])[+−-]?\d[\d,]*(?:\.\d+)*")
 NUMBER = re.compile(r"[+-]?\d[\d,]*(?:\.\d+)?")
 HOLE = "□"
-SENSE_WORDS = (
-    "only all every each none no not never always sometimes nobody nothing any lowest highest most least fewest lower "
-    "higher more less pass fail passed failed passing failing high medium low improved regressed tied better worse "
-    "bi kg uk ti ir da bi? kg? uk? ti? ir? da? without with missing"
-)
-SENSE = frozenset(SENSE_WORDS.split())
-"""Words that turn the sense of a sentence, in small letters."""
-FORMS = {
-    **dict.fromkeys(("passes", "passed", "passing"), "pass"),
-    **dict.fromkeys(("fails", "failed", "failing"), "fail"),
+SENSES: dict[str, str] = {
+    **dict.fromkeys(("every", "all", "each", "everybody"), "all"),
+    **dict.fromkeys(("no", "none", "nobody", "nothing", "not", "never", "without", "neither"), "none"),
+    **dict.fromkeys(("pass", "passes", "passed", "passing"), "pass"),
+    **dict.fromkeys(("fail", "fails", "failed", "failing"), "fail"),
+    **{word: word for word in ("only", "always", "sometimes", "with", "missing", "any")},
+    **{word: word for word in ("lowest", "highest", "most", "least", "fewest", "lower", "higher", "more", "less")},
+    **{word: word for word in ("high", "medium", "low", "improved", "regressed", "tied", "better", "worse")},
+    **{cause + mark: cause for cause in ("bi", "kg", "uk", "ti", "ir", "da") for mark in ("", "?")},
 }
+"""Words that turn the sense of a sentence, and what they stand for."""
 SIMILAR = 0.75
 """Share of words that a turned sentence has in common with the one it was made from."""
 
@@ -110,25 +110,29 @@ def wordings(told: Told) -> Iterator[Wording]:
     for claim in told.claims:
         spoken[(claim.at,) if claim.table is None else (claim.table, claim.line)].append(claim)
     for number, sentence in enumerate(told.document.sentences()):
-        yield sentence_wording(sentence, tuple(spoken[(number,)]))
+        place = place_of(sentence.section, told.title)
+        yield sentence_wording(sentence, place, tuple(spoken[(number,)]))
     for number, table in enumerate(told.document.tables):
-        yield from (row_wording(table, row, tuple(spoken[number, row.line])) for row in table.rows)
+        place = (*place_of(table.section, told.title), *place_of((table.caption, "|".join(table.header))))
+        yield from (row_wording(row, place, tuple(spoken[number, row.line])) for row in table.rows)
 
 
-def sentence_wording(sentence: Sentence, claims: tuple[Claim, ...]) -> Wording:
+def place_of(headings: Sequence[str], title: str = "") -> Place:
+    """Headings by their words and names; the report's own title says nothing about what stands under it."""
+    return tuple(without_numbers(heading) for heading in headings if not title or shown(heading) != title)
+
+
+def sentence_wording(sentence: Sentence, place: Place, claims: tuple[Claim, ...]) -> Wording:
     parts = tuple(Part(found[0], found.start(), found.end()) for found in VALUE.finditer(sentence.text))
-    place = tuple(without_numbers(heading) for heading in sentence.section)
     return Wording(place, VALUE.sub(HOLE, sentence.text), parts, sentence.line, claims, shown(sentence.text))
 
 
-def row_wording(table: Table, row: Row, claims: tuple[Claim, ...]) -> Wording:
+def row_wording(row: Row, place: Place, claims: tuple[Claim, ...]) -> Wording:
     parts = [
         Part(found[0], found.start(), found.end(), column)
         for column, cell in enumerate(row.cells)
         for found in VALUE.finditer(cell)
     ]
-    headings = (*table.section, table.caption, "|".join(table.header))
-    place = tuple(without_numbers(heading) for heading in headings)
     words = "|".join(VALUE.sub(HOLE, cell) for cell in row.cells)
     return Wording(place, words, tuple(parts), row.line, claims, shown(" | ".join(row.cells)), row.cells)
 
@@ -191,12 +195,18 @@ def compare_parts(wording: Wording, other: Wording) -> Iterator[Check]:
 
 def differs(mine: Part, true: Part) -> bool:
     """Whether a number is not a rounding of the true one, or a name is another."""
-    if mine.text == true.text:
+    if mine.text == true.text or is_other_command(mine.text, true.text):
         return False
     if not (NUMBER.fullmatch(mine.text) and NUMBER.fullmatch(true.text)):
         return True
     said, digits = mine.text.replace(",", ""), len(mine.text.partition(".")[2])
     return round(float(true.text.replace(",", "")), digits) != float(said) or digits > len(true.text.partition(".")[2])
+
+
+def is_other_command(mine: str, true: str) -> bool:
+    """Whether both are commands, but of different kinds: how a report was made is no claim about the rows."""
+    words, others = mine.strip(CODE_OPEN).split()[:2], true.strip(CODE_OPEN).split()[:2]
+    return words[:1] == others[:1] == ["blade"] and words != others
 
 
 def claim_at(wording: Wording, part: Part) -> Claim | None:
@@ -229,18 +239,17 @@ def compare_sense(wording: Wording, known: dict[str, list[Wording]]) -> Iterator
         if matcher.ratio() < SIMILAR:
             continue
         changes = [(mine[a:b], true[c:d]) for tag, a, b, c, d in matcher.get_opcodes() if tag != "equal"]
-        said, meant = (sense_of(word for pair in changes for word in pair[side]) for side in (0, 1))
-        if said != meant:
+        if senses(words for words, _ in changes) != senses(words for _, words in changes):
             yield Check(
                 claim=turned_claim(wording, changes), holds=False, true=other.text, why="it turns what the rows say"
             )
         return
 
 
-def sense_of(words: Iterable[str]) -> set[str]:
-    """The words that turn a sentence; `passed` says the same as `pass`."""
-    plain = (word.strip(".,;:()") for word in words)
-    return {FORMS.get(word, word) for word in plain} & SENSE
+def senses(changed: Iterable[Sequence[str]]) -> Counter[str]:
+    """What some words stand for that turn a sentence."""
+    known = (SENSES.get(word.strip(".,;:()*")) for words in changed for word in words)
+    return Counter(sense for sense in known if sense)
 
 
 def tokens(words: str) -> list[str]:

@@ -43,6 +43,9 @@ def check(
     success: Annotated[
         str | None, typer.Option(metavar="RULE", help="With --rollouts: when a rollout is a success.")
     ] = None,
+    labels: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="With --rollouts: a labels.jsonl with the labels in force.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Check every number, id, label and quote of a report against the rows, and its arithmetic against itself.
@@ -52,7 +55,11 @@ def check(
     from blade.audit.check import check_report
 
     text = read_text(report)
-    evidence, against = gather(report, analysis, rollouts or [], success)
+    if (success is not None or labels is not None) and not rollouts:
+        raise UsageError("--success and --labels are about --rollouts; a folder was diagnosed with its own.")
+    if analysis is not None and rollouts:
+        raise UsageError("--analysis and --rollouts exclude each other; name one place to check against.")
+    evidence, against = read_rollouts(rollouts, success, labels) if rollouts else read_folder(report, analysis)
     audit = check_report(text, evidence=evidence)
     if as_json:
         print_audit_json(audit)
@@ -71,35 +78,30 @@ def read_text(report: Path) -> str:
         raise InputError(f"{report}: cannot be read: {error.strerror or error}.") from error
 
 
-def gather(
-    report: Path, analysis: Path | None, rollouts: list[str], success: str | None
-) -> "tuple[Evidence | None, str]":
-    """What to check against, and what it is called."""
+def read_folder(report: Path, analysis: Path | None) -> "tuple[Evidence | None, str]":
+    """What a folder holds to check against, and its name; nothing when the report lies in no such folder."""
     from blade.audit.evidence import evidence_in, holds_evidence
 
-    if analysis is not None and rollouts:
-        raise UsageError("--analysis and --rollouts exclude each other; name one place to check against.")
-    if success is not None and not rollouts:
-        raise UsageError("--success is about --rollouts; a folder was diagnosed with its own rule.")
-    if rollouts:
-        return diagnose_rollouts(rollouts, success), ", ".join(Path(name).name for name in rollouts)
     folder = analysis or report.absolute().parent
     if analysis is None and not holds_evidence(folder):
         return None, ""
     return evidence_in(folder), str(analysis or report.parent)
 
 
-def diagnose_rollouts(rollouts: list[str], success: str | None) -> "Evidence":
-    """The rollouts diagnosed in memory, and compared when they are several runs."""
+def read_rollouts(rollouts: list[str], success: str | None, labels: Path | None) -> "tuple[Evidence | None, str]":
+    """The rollouts diagnosed in memory, and compared when they are several runs; and their files' names."""
     from blade.audit.evidence import evidence_of
     from blade.diagnosis import AnalyzeOptions, diagnose
     from blade.diagnosis.analyze import with_named_fields
+    from blade.diagnosis.labels import read_labels
     from blade.rollouts import ReadOptions, read_runs
 
     options = AnalyzeOptions(success=success)
     read = with_named_fields(ReadOptions(), options)
     runs = [run for name in rollouts for run in read_runs([name], read)]
-    return evidence_of([diagnose(run, options, others=runs) for run in runs])
+    in_force = read_labels(labels) if labels is not None else None
+    evidence = evidence_of([diagnose(run, options, others=runs) for run in runs], in_force)
+    return evidence, ", ".join(Path(name).name for name in rollouts)
 
 
 def print_audit_json(audit: "Audit") -> None:
