@@ -43,6 +43,8 @@ Kind = Literal[
 NUMERIC: frozenset[str] = frozenset({"figure", "fraction", "interval", "change", "spread"})
 
 LABEL = re.compile(r"(?<![\w+-])(?:DA|IR|TI|BI|UK|KG)(?:\+(?:DA|IR|TI|BI|UK|KG))*\??(?![\w+-])")
+BESIDE_LABEL = re.compile(r"[\s:(*—–-]*(?:(?:for|in|on|of|is)\s+)?(?:tasks?\s+)?")
+"""What may stand between a label and a task behind it that it is given to."""
 UNIVERSAL = re.compile(
     r"\b(?:all|every|each|none|no|only|never|always|nobody|neither|any|both|exclusively|solely|without exception)\b",
     re.I,
@@ -209,12 +211,13 @@ class _Speech:
         """Cause labels of which it is said whose they are."""
         known = [(key, start) for key, start, _ in self.tasks]
         known += [(part[0], start) for key, start, _ in self.cited if (part := split_citation(key))]
-        above = tuple(key for title in self.section[-1:] for key, _, _ in tasks_in(title))
+        above = [key for title in self.section[-1:] for key, _, _ in tasks_in(title)]
         for found in LABEL.finditer(blanked_code(self.text)):
             before = [key for key, start in sorted(known, key=lambda entry: entry[1]) if start < found.start()]
-            about = (before[-1],) if before else tuple(key for key, _ in known[:1]) or above
+            beside = [key for key, start in known if BESIDE_LABEL.fullmatch(self.text[found.end() : max(start, 0)])]
+            about = before[-1:] or beside[:1] or above
             if about:
-                yield self.claim("label", found.start(), found.end(), text=found[0], about=about)
+                yield self.claim("label", found.start(), found.end(), text=found[0], about=tuple(about))
 
     def quotes(self) -> Iterator[Claim]:
         """Quoted words, given to the citation right behind them or else to the one before."""

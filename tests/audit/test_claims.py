@@ -55,6 +55,12 @@ def test_a_label_belongs_to_the_task_before_it_or_above_it() -> None:
     assert found[:3] == [("BI+UK", ("7",)), ("KG?", ("8",)), ("TI", ("9",))]
 
 
+def test_a_task_that_is_named_further_behind_does_not_take_the_label_of_the_heading() -> None:
+    text = "### Task `9`: 0 of 5\n\n- Cause: **TI**, as where nothing is asked (task 10).\n\nBI: task `7`.\n"
+
+    assert [(claim.text, claim.about) for claim in of_kind(text, "label")] == [("TI", ("9",)), ("BI", ("7",))]
+
+
 def test_a_label_in_a_table_belongs_to_the_rows_task() -> None:
     (claim,) = of_kind("| task | cause |\n|---|---|\n| 12 | BI |\n", "label")
 
