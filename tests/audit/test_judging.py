@@ -1,18 +1,22 @@
 """What counts as saying a fact, and what a report is worth."""
 
 import random
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from small_packages import write_package
 
+from blade.audit.judge.adversaries import FIGURE, deny, other_number
 from blade.audit.judge.facts import Check, Fact, make_check, read_facts
 from blade.audit.judge.judge import Judgement, judge
 from blade.audit.judge.meets import look_for
 from blade.audit.judge.said import Said
 from blade.audit.judge.sentences import find_in, gists_of, reads_as_prose
 from blade.audit.judge.truth import Truth, truth_beside
-from blade.audit.markdown import read_document
+from blade.audit.markdown import read_document, shown
 
 ROOT = Path(__file__).resolve().parents[2]
 GOLDEN = "golden_reports/model-a_golden_report.md"
@@ -185,3 +189,36 @@ def test_words_of_the_facts_with_headings_tables_and_numbers_are_worth_nothing(p
 
 def test_an_empty_report_is_worth_nothing(package: Path) -> None:
     assert judged(package, "").score == 0.0
+
+
+def sentences_of(report: Path) -> list[str]:
+    """The longer sentences of a report, as somebody would quote them."""
+    found = (shown(sentence.text) for sentence in read_document(report.read_text(encoding="utf-8")).sentences())
+    return [text for text in found if len(text.split()) > 7]
+
+
+def share_met(sentences: list[str], change: Callable[[str], str]) -> float:
+    """How many facts are met by a changed copy of their own sentence."""
+    pairs = [(text, change(text)) for text in sentences]
+    verdicts = [
+        find_in(text, gists_of(read_document(said)))[0] for text, said in pairs if said != text or change is str
+    ]
+    return verdicts.count("met") / len(verdicts)
+
+
+@pytest.mark.parametrize("model", ["qwen2.5-coder-1.5b", "smollm2-135m"])
+def test_real_sentences_say_what_they_say_and_not_what_they_are_turned_into(model: str) -> None:
+    rng = random.Random(3)
+    sentences = sentences_of(ROOT / "golden_reports" / "word_math" / f"{model}_golden_report.md")
+
+    assert share_met(sentences, str) >= 0.95
+    assert share_met(sentences, deny) <= 0.08
+    assert share_met(sentences, lambda text: f"Only {text[0].lower()}{text[1:]}") <= 0.08
+    assert share_met(sentences, lambda text: FIGURE.sub(lambda found: other_number(found[0], rng), text)) <= 0.08
+    assert share_met(sentences, lambda text: " ".join(rng.sample(text.split(), len(text.split())))) <= 0.08
+
+
+@given(report=st.text(alphabet=st.sampled_from("ab #|-`5:.,\n“”%()TaskBIKG*_>"), max_size=300))
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_any_text_gets_a_score_between_nothing_and_all(package: Path, report: str) -> None:
+    assert 0.0 <= judged(package, report).score <= 0.40

@@ -5,9 +5,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from rollout_rows import write_rows
 from small_packages import rows_of, write_json, write_package, write_text
 
+from blade.audit.golden.shallow import PREAMBLE, make_shallow
 from blade.audit.package.checks import Check
 from blade.audit.package.validate import validate
 
@@ -228,3 +231,24 @@ def test_a_skill_that_breaks_the_specification_fails(tmp_path: Path) -> None:
     replace(SKILL, "name: small-sums", "name: small-sums\nmetadata: [a, b]")(folder)
 
     assert [told for told in failures(validate(folder, phase="skill")) if told.startswith("the skill has 1 faults")]
+
+
+@given(
+    content=st.lists(
+        st.binary(max_size=40) | st.sampled_from([b"{}", b"[]", b'{"task_id": 1, "reward": 1}']), max_size=8
+    )
+)
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_whatever_a_rollout_file_holds_is_told_and_not_raised(tmp_path: Path, content: list[bytes]) -> None:
+    place = tmp_path / "odd" / "rollouts" / "m.jsonl"
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.write_bytes(b"\n".join(content))
+
+    assert failures(validate(tmp_path / "odd", phase="rollouts", engine=False))
+
+
+@given(text=st.text(alphabet=st.sampled_from("ab#| -`~\n"), max_size=120))
+def test_a_control_never_holds_more_than_its_report(text: str) -> None:
+    kept = [line for line in make_shallow(text).splitlines()[len(PREAMBLE) :] if line]
+
+    assert set(kept) <= {line.rstrip() for line in text.splitlines()}

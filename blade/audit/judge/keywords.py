@@ -163,3 +163,9 @@ def is_denied(clause: str, sentence: str, names: Sequence[str] = ()) -> bool:
         clause = clause.replace(name, " ")
     plain = NORMAL.sub("failed", UPSIDE_DOWN.sub(" ", clause))
     return (UPSIDE_DOWN.search(sentence) is not None) != (NEGATION.search(plain) is not None)
+
+
+def count_negations(sentence: str) -> int:
+    """How often a sentence says that something is not so."""
+    plain = NORMAL.sub("failed", UPSIDE_DOWN.sub(" not ", sentence))
+    return len(NEGATION.findall(plain))

@@ -5,14 +5,15 @@ there, and near each other in the same order, for a list of the right words says
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 from typing import Literal
 
 from blade.audit.figures import Figure, agrees, find_figures
-from blade.audit.judge.keywords import is_denied, labels_in
+from blade.audit.judge.keywords import count_negations, labels_in
 from blade.audit.markdown import CODE, Document, plain, without_code_marks
 from blade.audit.mentions import split_citation
 from blade.audit.subjects import ordered_words
@@ -64,12 +65,14 @@ class Gist:
     """Its numbers."""
     labels: frozenset[str]
     """Cause labels."""
-    sweeping: frozenset[str]
-    """only, all, none."""
-    turned: frozenset[str]
-    """Words of which the opposite could stand instead."""
-    denied: bool
-    """Whether it says that something is not so."""
+    sweeping: Counter[str]
+    """only, all, none, and how often."""
+    turned: Counter[str]
+    """Words of which the opposite could stand instead, and how often they stand there."""
+    negations: int
+    """How often it says that something is not so."""
+    is_prose: bool
+    """Whether its words and signs stand where they can."""
 
 
 @lru_cache(maxsize=20_000)
@@ -83,26 +86,43 @@ def gist_of(text: str, *, above: tuple[str, ...] = ()) -> Gist:
         ids=frozenset(code.partition("#")[0] if split_citation(code) else code for code in codes),
         figures=tuple(figure for figure in find_figures(text) if not (figure.word and figure.value <= 1)),
         labels=frozenset(label for label, _, _ in labels_in(text)),
-        sweeping=frozenset(SWEEPING[word] for word in spoken if word in SWEEPING),
-        turned=frozenset(word for word in (*spoken, *words) if word in OPPOSITE),
-        denied=is_denied(text, text),
+        sweeping=Counter(SWEEPING[word] for word in spoken if word in SWEEPING),
+        turned=opposable(words, spoken),
+        negations=count_negations(text),
+        is_prose=not any(is_broken(*pair) for pair in links_of(text)) and not is_odd(text),
     )
 
 
 def compare(fact: Gist, said: Gist, *, by_number: bool = True) -> Verdict:
     """Whether a sentence asserts a fact, denies it, or is about something else; another number may deny it too."""
-    if not fact.ids <= said.ids or not fact.labels <= said.labels:
+    if not said.is_prose or not fact.ids <= said.ids or not fact.labels <= said.labels:
         return "absent"
     if not has_words(fact.words, said.words):
         return "absent"
     has_figures = all(any(same_figure(one, other) for other in said.figures) for one in fact.figures)
-    opposed = {OPPOSITE[word] for word in fact.turned} & said.turned - fact.turned
-    swept = ("only" in fact.sweeping) != ("only" in said.sweeping) or not fact.sweeping <= said.sweeping
-    turned = swept or fact.denied != said.denied or bool(opposed and not fact.turned <= said.turned)
-    if has_figures and not turned:
+    close = is_close(fact, said)
+    if has_figures and not is_turned(fact, said, close=close):
         return "met"
-    about_it = is_close(fact, said) and len(said.figures) == len(fact.figures) and (has_figures or by_number)
+    about_it = close and len(said.figures) == len(fact.figures) and (has_figures or by_number)
     return "denied" if about_it else "absent"
+
+
+def is_turned(fact: Gist, said: Gist, *, close: bool) -> bool:
+    """Whether a sentence about a fact says something else about it: negated, swept wider, or with an opposite.
+
+    Where little but the fact is said every such word counts; in a longer sentence some belong to other things.
+    """
+    lost, new = fact.turned - said.turned, said.turned - fact.turned
+    opposed = any(OPPOSITE[word] in new for word in lost)
+    if close:
+        return opposed or fact.negations != said.negations or fact.sweeping["only"] != said.sweeping["only"]
+    swept = ("only" in said.sweeping) != ("only" in fact.sweeping)
+    return (
+        opposed
+        or swept
+        or set(fact.sweeping) - set(said.sweeping) != set()
+        or (fact.negations + said.negations) % 2 == 1
+    )
 
 
 def is_close(fact: Gist, said: Gist) -> bool:
@@ -152,27 +172,39 @@ def find_in(fact: str, spoken: Spoken, *, by_number: bool = True) -> tuple[Verdi
     return (denied or met or [("absent", 0)])[0]
 
 
+def opposable(words: Sequence[str], spoken: Sequence[str]) -> Counter[str]:
+    """Words with an opposite; that something passes is told by its stem, for `did not pass` says that it fails."""
+    stems = Counter(word for word in words if word in OPPOSITE)
+    others = Counter(word for word in spoken if word in OPPOSITE and word not in ("pass", "fail"))
+    return Counter({word: max(stems[word], others[word]) for word in {*stems, *others}})
+
+
 def reads_as_prose(sentences: Iterable[str]) -> bool:
     """Whether words and signs stand where they can: shuffled words are told by `the of`, `is and` and lost brackets."""
-    links, broken, long, odd = 0, 0, 0, 0
-    for sentence in sentences:
-        words = [word.lower() for word in re.findall(r"[A-Za-z]+", CODE.sub(" x ", sentence))]
-        pairs = [pair for pair in pairwise(words) if pair[0] in DETERMINERS or pair[0] in OPENING]
-        links += len(pairs)
-        broken += sum(is_broken(*pair) for pair in pairs)
-        long += len(words) >= LEAST_WORDS
-        odd += len(words) >= LEAST_WORDS and is_odd(sentence, words[-1])
-    return broken <= max(MOST_BROKEN * links, 1) and odd <= max(MOST_ODD * long, 1)
+    spoken = [sentence for sentence in sentences if len(sentence.split()) >= LEAST_WORDS]
+    links = [pair for sentence in spoken for pair in links_of(sentence)]
+    broken = sum(is_broken(*pair) for pair in links)
+    odd = sum(is_odd(sentence) for sentence in spoken)
+    return broken <= max(MOST_BROKEN * len(links), 1) and odd <= max(MOST_ODD * len(spoken), 1)
+
+
+def links_of(sentence: str) -> Iterator[tuple[str, str]]:
+    """Small words and what follows them, with no sign in between."""
+    for span in re.split(r"[^A-Za-z\s’'-]+", CODE.sub(" x ", sentence)):
+        words = [word.lower() for word in span.split()]
+        yield from (pair for pair in pairwise(words) if pair[0] in DETERMINERS or pair[0] in OPENING)
 
 
 def is_broken(first: str, second: str) -> bool:
-    """Whether no English sentence has these words side by side."""
+    """Whether no English sentence has these words side by side; the first is a small one."""
     if first in DETERMINERS:
         return second in LINKING and (first, second) not in ALLOWED
     return second in CLOSING
 
 
-def is_odd(sentence: str, last: str) -> bool:
+def is_odd(sentence: str) -> bool:
     """Whether a sentence ends in a word that begins something, or loses brackets, quotes or full stops."""
+    words = re.findall(r"[A-Za-z]+", CODE.sub(" x ", sentence))
+    last = words[-1].lower() if words and sentence.rstrip(".!?)”\"' ").endswith(words[-1]) else ""
     unpaired = any(sentence.count(left) != sentence.count(right) for left, right in ("()", "“”"))
-    return unpaired or last in DETERMINERS or last in OPENING or STRAY.search(sentence) is not None
+    return unpaired or last in DETERMINERS or last in OPENING or STRAY.search(CODE.sub("x", sentence)) is not None
