@@ -162,6 +162,16 @@ def test_the_wheel_holds_the_skills_and_finds_their_packs(wheel: Path) -> None:
     assert not list(wheel.glob("blade/skills/*/evals"))
 
 
+def test_the_wheel_installs_its_skills_without_development_packages(wheel: Path, tmp_path: Path) -> None:
+    argv = ["blade", "skill", "install", "--agent", "claude", "--project", str(tmp_path)]
+    done = run_as_user(wheel, "from blade.cli.main import main; main()", argv=argv)
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert {path.name for path in (tmp_path / ".claude" / "skills").glob("[!.]*")} == {
+        path.name for path in (ROOT / "skills").glob("[!.]*")
+    }
+
+
 def test_the_wheel_shows_its_help_without_development_packages(wheel: Path) -> None:
     done = run_as_user(wheel, "from blade.cli.main import main; main()", argv=["blade", "--help"])
 
