@@ -48,6 +48,7 @@ TITLES = {
     "verdict_flips": "gave an answer that passed in another attempt, and failed",
     "suspect_gold": "gave the one answer all runs agree on, and failed",
     "verdict_contradicts_reward": "the row's own verdict contradicts its reward",
+    "conflicting_twins": "was asked exactly like another task that expects another answer",
     "constant_reward": "carries a score of the whole batch",
 }
 """What a finding about a whole run says of one of its rollouts."""

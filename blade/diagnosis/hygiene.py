@@ -8,9 +8,10 @@ import hashlib
 import re
 from typing import NamedTuple
 
+import msgspec
 import numpy as np
 
-from blade.diagnosis.answers import expected_of
+from blade.diagnosis.answers import EXPECTED_FIELDS, expected_of, first_stated
 from blade.diagnosis.found import Found, about_rows, say
 from blade.diagnosis.inventory import counts
 from blade.diagnosis.slicing import goes_with
@@ -32,6 +33,10 @@ AGREEMENT = 0.9
 NATURAL = 0.5
 """When more than this share of prompts hold their answer, the task is meant to (options, extraction)."""
 SHORTEST_ANSWER = 2
+REFERENCES = ("reference", "ref_c", "reference_answer")
+"""Further fields that hold what an answer is held against."""
+HELD = ("tool_call", "environment")
+"""Items by which a task may say more than its request."""
 CUE = (
     r"(?:answer|solution|expected(?: output| result)?|ground truth|correct(?: option| choice)?"
     r"|spoiler|rubric|grad(?:er|ing))\b"
@@ -50,7 +55,13 @@ Sample = tuple[int, Rollout]
 def data_findings(run: Run, outcomes: Outcomes) -> list[Found]:
     """Everything of this kind that is wrong with a run."""
     samples = first_rollouts(run)
-    return [*mixed_configs(run), *twin_tasks(run, samples), *leaks(run, samples), *contradictions(run, outcomes)]
+    return [
+        *mixed_configs(run),
+        *twin_tasks(run, samples),
+        *conflicting_twins(run, samples),
+        *leaks(run, samples),
+        *contradictions(run, outcomes),
+    ]
 
 
 def mixed_configs(run: Run) -> list[Found]:
@@ -105,6 +116,47 @@ def twin_tasks(run: Run, samples: list[Sample]) -> list[Found]:
     message = f"{sum(map(len, twins))} tasks share their prompt with another task, in {len(twins)} groups"
     finding = say("twin_tasks", "DA", message, "a copied task counts twice; keep one id per task")
     return [about_rows(run.table, finding, np.asarray([row for group in twins for row, _ in group]))]
+
+
+class Asked(msgspec.Struct):
+    """What a row says it asked for."""
+
+    responses_create_params: msgspec.Raw = msgspec.Raw()
+
+
+ASKED = msgspec.json.Decoder(Asked)
+
+
+def request_of(data: bytes) -> bytes:
+    """A row's request as it is stored; nothing of a row without one."""
+    try:
+        return bytes(ASKED.decode(data).responses_create_params)
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        return b""
+
+
+def conflicting_twins(run: Run, samples: list[Sample]) -> list[Found]:
+    """Tasks asked in exactly the same request, down to the last setting, that expect different answers.
+
+    Where tools or a simulated user answer, the difference may lie in what they say; there nothing can be told.
+    """
+    alone = {row: rollout for row, rollout in samples if not any(item.kind in HELD for item in rollout.items)}
+    groups: dict[bytes, list[Sample]] = {}
+    for row, request in run.read(alone, request_of):
+        if request:
+            groups.setdefault(hashlib.sha256(request).digest(), []).append((row, alone[row]))
+    twins = [group for group in groups.values() if len({reference_of(rollout) for _, rollout in group} - {None}) > 1]
+    if not twins:
+        return []
+    tasks = [int(run.table.task[row]) for group in twins for row, _ in group]
+    message = f"{len(tasks)} tasks are asked in the same request as another that expects another answer"
+    finding = say("conflicting_twins", "DA", message, "at most one of them can be right; repair their inputs")
+    return [about_rows(run.table, finding, np.flatnonzero(np.isin(run.table.task, tasks)))]
+
+
+def reference_of(rollout: Rollout) -> str | None:
+    """What a row holds an answer against."""
+    return first_stated(rollout, (*EXPECTED_FIELDS, *REFERENCES))
 
 
 def same_expectation(group: list[Sample]) -> bool:

@@ -49,6 +49,8 @@ REMEDIES: dict[str, Remedy] = {
     "unparsable_answer": Remedy("prompt", "state the answer format, and show it once"),
     "repeated_tool_call": Remedy("agent loop", "stop identical calls and tell the model so"),
     "ignored_tool_error": Remedy("agent loop", "make the model read a tool error before it answers"),
+    "fenced_answer": Remedy("prompt", "ask for the bare data, or let the verifier take off the fence"),
+    "invalid_arguments": Remedy("agent loop", "check calls against the tool's schema, and send the fault back"),
     "wrong_action": Remedy("rl", "train the model to check a change against the request before it makes it"),
     "missing_action": Remedy("rl", "train the model to do all that is asked before it stops"),
     "no_tool_call": Remedy("prompt", "tell the model to use its tools"),

@@ -34,7 +34,7 @@ FILLER = frozenset(
 )
 """Words of four letters and more that are about nothing."""
 
-SELF = r"(?<!\w)(?:i|i['’](?:m|d|ll|ve)|me|my|mine|we|we['’]re|our|us|(?:this|the)\s+assistant|an?\s+ai)\b"
+SELF = r"(?<!\w)(?:i|i['’](?:m|d|ll|ve)|me|my|mine|we|we['’]re|our|(?:this|the)\s+assistant|an?\s+ai)\b"
 NO = r"""(?:n['’]t\b|(?<!\w)(?:(?:not|cannot|never|no|pass|stop|only|rather|better)\b|unable|refrain|avoid|declin|refus
     |abstain|withhold|beyond|outside|against|without|irresponsib|unanswered|off[\s-]limits))"""
 DENIAL = re.compile(

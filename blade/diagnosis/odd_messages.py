@@ -39,10 +39,13 @@ def odd_messages(failing: list[Reading], readings: Readings, usually: Usually, *
 
 
 def lacks(reading: Reading, tasks: int, readings: Readings, usually: Usually) -> int:
-    """How much of what passing rollouts have a message lacks; words that other tasks hear too are about none."""
+    """How much of what passing rollouts have a message lacks.
+
+    One that is about its task is more of an answer; one that other tasks hear too is about none.
+    """
     missing = usually.would_call(reading) + usually.are_parsed
     if readings.mentions_task(reading):
-        return missing
+        return max(0, missing - 1)
     return missing + usually.mention_task + min(tasks, SEVERAL) - 1
 
 
@@ -52,7 +55,7 @@ def judge(said: str, hints: int, *, chance: float) -> str | None:
     `chance` is how likely it is that it came so often in so short a time.
     """
     service, refusal = weigh(said)
-    if is_plan(said) and not refusal:
+    if hints and is_plan(said) and not refusal:
         return "stopped_early"
     if not hints or (hints < ENOUGH_ALONE and hints + max(service, refusal) < ENOUGH):
         return None
@@ -68,3 +71,11 @@ def weigh(said: str) -> tuple[int, int]:
     if is_good_news(said) and not is_machine(said):
         return 0, 0
     return service_weight(said), refusal_weight(said)
+
+
+def fenced_answers(failing: list[Reading], passing: list[Reading]) -> list[Odd]:
+    """Answers that are data in a code fence, where bare data passes and none in a fence does."""
+    bare = any(reading.said.startswith(("{", "[", "<")) for reading in passing)
+    if not bare or any(reading.is_fenced for reading in passing):
+        return []
+    return [("fenced_answer", reading, reading.ends_at) for reading in failing if reading.is_fenced]

@@ -13,6 +13,7 @@ import numpy as np
 
 from blade.diagnosis.actions import Deviation, deviation_of
 from blade.diagnosis.answers import GIVEN_FIELDS, answer_of, expected_of, first_stated, normalize
+from blade.diagnosis.arguments import invalid_call
 from blade.diagnosis.budget import within_budget
 from blade.diagnosis.lexicon import FILLER
 from blade.diagnosis.scripted_user import left_script
@@ -35,6 +36,7 @@ FEWEST_LETTERS = 4
 MOST_RESULTS = 200
 TOPIC = 4000
 """Characters of a prompt in which its task's terms are looked for."""
+FENCED_DATA = re.compile(r"\s*```\w*\s*[\[{<].*[\]}>]\s*```\s*\Z", re.DOTALL)
 TERM = re.compile(r"[^\W_]{4,}|\w*\d\w*")
 COMMON = 0.2
 """A term in the prompts of more tasks than this is not what a task is about."""
@@ -81,6 +83,8 @@ class Reading(NamedTuple):
     """Tool calls."""
     taken_up: frozenset[str]
     """Terms of the prompt and of the calls that the last message takes up."""
+    is_fenced: bool
+    """Whether its answer is nothing but data in a code fence."""
     is_parsed: bool
     """Whether the verifier took an answer out of it."""
     deviation: Deviation | None
@@ -89,6 +93,8 @@ class Reading(NamedTuple):
     """Position of the user's turn that asked for something else than the task."""
     gave_up_at: int
     """Position of the first message that says that something cannot be done, else of the last; -1 without one."""
+    invalid_at: int | None
+    """Position of the first call that its tool's schema does not allow and that was never made right."""
     answer: Answered | None
 
 
@@ -163,10 +169,12 @@ def note(row: int, task: int, rollout: Rollout, topic: frozenset[str]) -> Readin
         ends_at=-1 if ending is None else ending.position,
         calls=sum(item.kind == "tool_call" for item in made),
         taken_up=terms([said]) & about,
+        is_fenced=ending is not None and FENCED_DATA.match(split_thinking(ending.text)[1]) is not None,
         is_parsed=first_stated(rollout, GIVEN_FIELDS) is not None,
         deviation=deviation,
         misled_at=None if deviation is None else left_script(rollout, deviation),
         gave_up_at=gave_up_at(made),
+        invalid_at=invalid_call(rollout.items, rollout.tools),
         answer=answered(row, rollout),
     )
 

@@ -55,6 +55,8 @@ def telling_quote(item: Item, code: str, *, answer: str | None, deviation: Devia
         return None
     if code in ENDINGS:
         return text.strip()[-QUOTE:].lstrip()
+    if code == "fenced_answer":
+        return cut(text.strip().splitlines()[0])
     if item.kind == "tool_result":
         return cut(error_line(said))
     fence = FENCE.search(text)

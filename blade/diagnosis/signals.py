@@ -191,9 +191,10 @@ def stopped_early(table: RolloutTable) -> Seen:
     """The last item is no answer although most rollouts of the run end with one, or only says what comes next."""
     final = table.rows.fact("final_kind")
     produced = (table.rows.fact("output_items") > 0) & (table.status != FAILED)
-    answers = [MESSAGE] if (table.rows.fact("tool_results") > 0).any() else [MESSAGE, CALL]
-    # Where tools never answer, the call is what the verifier looks at.
-    unanswered = produced & (~np.isin(final, answers) | (table.rows.fact("announced") > 0))
+    acting = bool((table.rows.fact("tool_results") > 0).any())
+    # Where tools never answer, the call is what the verifier looks at, and nobody could do what is announced.
+    answers = [MESSAGE] if acting else [MESSAGE, CALL]
+    unanswered = produced & (~np.isin(final, answers) | (acting & (table.rows.fact("announced") > 0)))
     usual = bool(produced.any()) and float(unanswered[produced].mean()) > NORMAL
     mask = is_false(table, "finished_naturally")
     return rows_of(mask if usual else mask | unanswered, table.rows.fact("final_at"))
@@ -234,6 +235,8 @@ RULES: tuple[Rule, ...] = (
     Rule("ignored_tool_error", "behaviour", "answered right after a tool error", "tool results", ignored_tool_error),
     Rule("stopped_early", "behaviour", "stopped before answering", "last item, finished_naturally", stopped_early),
     Rule("no_tool_call", "behaviour", "called no tool although tools were offered", "tool calls", no_tool_call),
+    Rule("fenced_answer", "behaviour", "put bare data into a code fence", "last message", on_closer_look),
+    Rule("invalid_arguments", "behaviour", "made a call its tool does not allow", "tool schemas", on_closer_look),
     Rule("wrong_action", "behaviour", "made a change the task does not expect", "expected calls", on_closer_look),
     Rule("missing_action", "behaviour", "left out a change the task expects", "expected calls", on_closer_look),
     Rule("no_patch", "behaviour", "left no patch that applies", "patch fields", no_patch),

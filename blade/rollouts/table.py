@@ -207,6 +207,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True, eq=False):
             ),
             seconds=known(table.seconds[row]),
             fields={**outcome_fields(record), **{key: v for key, v in record.items() if key not in hidden}},
+            tools=offered_tools(record),
             items=read_items(record, form),
             source=self.source(row),
         )
@@ -218,6 +219,13 @@ def outcome_fields(record: dict[str, Any]) -> dict[str, Any]:
     if not isinstance(response, dict):
         return {}
     return {f"response.{name}": response[name] for name in ("error", "incomplete_details") if response.get(name)}
+
+
+def offered_tools(record: dict[str, Any]) -> list[dict[str, Any]]:
+    """The tools of a row's request; none where the row does not say."""
+    request = record.get("responses_create_params")
+    tools = request.get("tools") if isinstance(request, dict) else None
+    return [tool for tool in tools if isinstance(tool, dict)] if isinstance(tools, list) else []
 
 
 def known(value: Any) -> float | None:

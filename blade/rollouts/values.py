@@ -93,6 +93,8 @@ class Rollout(msgspec.Struct, frozen=True, kw_only=True):
     """Wall time of the attempt."""
     fields: dict[str, Any] = {}
     """Everything else the row says, without its prompt and output."""
+    tools: list[dict[str, Any]] = []
+    """Tools the agent was offered, as the request names them."""
     items: list[Item] = []
     """The trajectory."""
     source: Source | None = None

@@ -148,3 +148,18 @@ def test_nothing_is_odd_beside_too_few(tmp_path: Path) -> None:
     few = [booked(task, 0) for task in range(7)]
     rows = [*few, *failing(range(1), [call("book"), result('{"room": 1}'), message("I have to pass on this one.")])]
     assert signals(tmp_path, rows) == {}
+
+
+FENCED = [message('```json\n{"a": 1}\n```')]
+
+
+def test_data_in_a_fence_where_only_bare_data_passes_failed_by_its_form(tmp_path: Path) -> None:
+    passed = rollout(0, 0, output=[message('{"a": 1}')])
+    rows = [passed, rollout(1, 0, 0.0, output=FENCED), rollout(2, 0, 0.0, output=[message('{"b": 1}')])]
+    causes = {cause.task: (cause.label, cause.author) for cause in analyze_rows(tmp_path, rows).causes}
+    assert causes == {"1": ("BI", "rule:fenced_answer"), "2": ("KG?", "rule:never")}
+
+
+def test_a_fence_that_passes_once_is_no_fault(tmp_path: Path) -> None:
+    rows = [rollout(0, 0, output=[message('{"a": 1}')]), rollout(1, 0, output=FENCED)]
+    assert signals(tmp_path, [*rows, rollout(2, 0, 0.0, output=FENCED)]) == {}

@@ -162,8 +162,9 @@ def test_every_rule_has_a_case_that_fires_and_one_that_must_not() -> None:
     def codes(test: Any) -> set[str]:
         return {case.values[0] for mark in test.pytestmark for case in mark.args[1]}
 
-    # What takes several rollouts or whole ones: see test_endings and test_departures.
-    elsewhere = {"stock_answer", "wrong_action", "missing_action", "user_off_script"}
+    # What takes several rollouts or whole ones: see test_endings, test_oddities, test_departures and test_arguments.
+    elsewhere = {"stock_answer", "fenced_answer", "invalid_arguments"}
+    elsewhere |= {"wrong_action", "missing_action", "user_off_script"}
     everything = {rule.code for rule in RULES} - elsewhere
     assert codes(test_a_signal_is_seen_and_cited_at_its_item) == everything
     assert codes(test_what_only_looks_like_a_signal_is_none) == everything

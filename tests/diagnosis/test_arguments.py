@@ -1,0 +1,88 @@
+"""Calls against the schemas of the tools that were offered."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rollout_rows import Row, analyze_rows, call, message, result, rollout
+
+from blade.diagnosis.arguments import invalid_call
+from blade.rollouts import Item
+
+SCHEMA = {
+    "type": "object",
+    "properties": {
+        "x": {"type": "integer"},
+        "label": {"type": ["string", "null"]},
+        "mode": {"type": "string", "enum": ["fast", "slow"]},
+        "share": {"type": "number"},
+    },
+    "required": ["x"],
+    "additionalProperties": False,
+}
+CLICK = {"type": "function", "name": "click", "parameters": SCHEMA}
+
+
+def made(*arguments: Any, name: str = "click") -> list[Item]:
+    texts = [given if isinstance(given, str) else json.dumps(given) for given in arguments]
+    return [Item(position=n, kind="tool_call", name=name, text=text) for n, text in enumerate(texts)]
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        pytest.param({"x": [1]}, id="wrong_type"),
+        pytest.param({"x": True}, id="a_flag_is_no_number"),
+        pytest.param({"x": 1.5}, id="no_integer"),
+        pytest.param({"label": "a"}, id="missing"),
+        pytest.param({"x": 1, "y": 2}, id="unknown"),
+        pytest.param({"x": 1, "mode": "medium"}, id="no_choice"),
+        pytest.param("[1]", id="no_object"),
+        pytest.param("{x: 1}", id="no_json"),
+    ],
+)
+def test_a_call_its_schema_does_not_allow_is_found(given: Any) -> None:
+    assert invalid_call(made(given), [CLICK]) == 0
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        pytest.param({"x": 2.0, "label": None, "share": 1}, id="numbers"),
+        pytest.param({"x": 1, "label": None, "mode": None}, id="null_is_left_out"),
+    ],
+)
+def test_a_call_its_schema_allows_is_not(given: Any) -> None:
+    assert invalid_call(made(given), [CLICK]) is None
+
+
+def test_an_open_schema_allows_what_it_does_not_name() -> None:
+    tool = {"type": "function", "function": {"name": "click", "parameters": {"type": "object"}}}
+    assert invalid_call(made({"whatever": 1}), [tool]) is None
+
+
+def test_a_tool_nobody_offered_is_found() -> None:
+    assert invalid_call(made({"x": 1}, name="klick"), [CLICK]) == 0
+
+
+def test_without_schemas_nothing_is_invalid() -> None:
+    assert invalid_call(made({"y": 1}), []) is None
+    assert invalid_call(made({"y": 1}), [{"type": "web_search"}]) is None
+
+
+def test_what_was_made_right_later_was_a_slip() -> None:
+    assert invalid_call(made({"x": "1"}, {"x": 1}), [CLICK]) is None
+    assert invalid_call(made({"x": 1}, {"x": "1"}), [CLICK]) == 1
+
+
+def clicked(task: int, reward: float, x: Any) -> Row:
+    output = [call("click", json.dumps({"x": x})), result("ok"), message(f"clicked {task}")]
+    return rollout(task, 0, reward, output=output, params={"tools": [CLICK]})
+
+
+def test_an_invalid_call_explains_a_failure(tmp_path: Path) -> None:
+    rows = [*(clicked(task, 1.0, task) for task in range(4)), clicked(9, 0.0, [4, 5])]
+    [cause] = analyze_rows(tmp_path, rows).causes
+    assert (cause.label, cause.author, cause.evidence[0].citation) == ("BI", "rule:invalid_arguments", "9:0#1")
+    assert cause.evidence[0].quote == '{"x": [4, 5]}'
