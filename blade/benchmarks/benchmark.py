@@ -39,8 +39,8 @@ class Benchmark(msgspec.Struct, frozen=True, kw_only=True):
     """The file that declares it."""
     folder: Path
     """Where that file is."""
-    data: Path
-    """The frozen tasks, one JSON object per line."""
+    data: Path | None
+    """The frozen tasks, one JSON object per line; None when the config leaves the file to whoever runs it."""
     prepare_script: Path
     """Python file with `prepare(output_dir) -> Path`, which makes the tasks."""
     prompt: Path | None
@@ -63,6 +63,13 @@ class Benchmark(msgspec.Struct, frozen=True, kw_only=True):
     """Requests one rollout may make."""
     files: list[Path] = []
     """All config files it is made of."""
+
+    @property
+    def tasks(self) -> Path:
+        """The frozen tasks; raises when the config does not say where they are."""
+        if self.data is None:
+            raise ConfigError(f"{self.config}: does not say where the tasks of '{self.name}' are (jsonl_fpath is ???).")
+        return self.data
 
 
 class Found(NamedTuple):
@@ -104,7 +111,7 @@ def make_benchmark(root: Root, config: Config) -> Benchmark:
         root=root.folder,
         config=path,
         folder=path.parent,
-        data=values.path("jsonl_fpath"),
+        data=None if values.is_unset("jsonl_fpath") else values.path("jsonl_fpath"),
         prepare_script=values.path("prepare_script"),
         prompt=values.optional_path("prompt_config"),
         sha256=values.text("sha256"),
@@ -175,13 +182,12 @@ def bound_to(agent: Server) -> str | None:
 
 
 def first_text(key: str, environment: Server | None, agent: Server, config: Config) -> str | None:
-    """A text setting of the environment, else of the agent, else of the first server that has it."""
+    """A text setting that the file itself gives to a server; else the environment's, the agent's, or the first one."""
     mine = [server for server in (environment, agent) if server is not None]
-    for server in [*mine, *config.servers]:
-        value = server.setting(key)
-        if isinstance(value, str) and value != UNSET:
-            return value.strip()
-    return None
+    told = [node for server in [*mine, *config.servers] if (node := server.settings.get(key)) is not None]
+    told.sort(key=lambda node: node.place.file != config.tree.place.file)
+    texts = (node.value.strip() for node in told if isinstance(node.value, str) and node.value != UNSET)
+    return next(texts, None)
 
 
 def own_block(config: Config) -> OwnBlock:
@@ -222,6 +228,11 @@ class Values:
             raise ConfigError(f"{node.place}: {key} must be given (???).")
         return node.value
 
+    def is_unset(self, key: str) -> bool:
+        """Whether the value is one that somebody else must give."""
+        node = self.node.get(key)
+        return node is not None and node.value == UNSET
+
     def path(self, key: str) -> Path:
         found = self.optional_path(key)
         if found is None:
@@ -234,7 +245,7 @@ class Values:
 
     def number(self, key: str) -> float | None:
         node = self.node.get(key)
-        if node is None or node.value is None:
+        if node is None or node.value is None or self.is_unset(key):
             return None
         if isinstance(node.value, bool) or not isinstance(node.value, int | float):
             raise ConfigError(f"{node.place}: {key} is {kind(node)}, not a number.")

@@ -15,6 +15,9 @@ from blade.benchmarks.includes import BESIDE_PACKAGE, Root, find_layers
 from blade.benchmarks.nodes import ConfigError, Node
 from blade.errors import InputError, Problem, UsageError
 
+MANIFEST = "manifest.yaml"
+"""What newer checkouts write beside a config about its version, licence and authors."""
+
 
 class Catalog(msgspec.Struct, frozen=True, kw_only=True):
     """The benchmarks of a checkout."""
@@ -79,9 +82,9 @@ def find_benchmark(name: str, root: Path | None = None) -> Benchmark:
 
 
 def config_files(root: Path) -> list[Path]:
-    """YAML files that may declare a benchmark, in name order; hidden ones are nobody's."""
-    found = (root / BENCHMARKS).rglob("*.yaml")
-    return sorted(p for p in found if p.is_file() and not any(x.startswith(".") for x in p.relative_to(root).parts))
+    """YAML files that may declare a benchmark, in name order; hidden ones are nobody's, manifests repeat a config."""
+    found = (p for p in (root / BENCHMARKS).rglob("*.yaml") if p.name != MANIFEST and p.is_file())
+    return sorted(p for p in found if not any(x.startswith(".") for x in p.relative_to(root).parts))
 
 
 def holds_benchmark(node: Node) -> bool:

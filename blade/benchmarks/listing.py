@@ -49,8 +49,8 @@ class Details(Listing, frozen=True, kw_only=True):
     """The file that declares it."""
     includes: list[str]
     """Files that one builds on, in the order they are merged."""
-    data: str
-    """The frozen tasks."""
+    data: str | None
+    """The frozen tasks; None when whoever runs it names the file."""
     sha256: str | None
     """What they hash to."""
     prepare_script: str
@@ -100,7 +100,7 @@ def describe(benchmark: Benchmark) -> Details:
         **{name: getattr(benchmark, name) for name in kept},
         config=shown(benchmark.config),
         includes=[shown(path) for path in benchmark.files if path != benchmark.config],
-        data=shown(benchmark.data),
+        data=None if benchmark.data is None else shown(benchmark.data),
         prepare_script=shown(benchmark.prepare_script),
         prompt=None if benchmark.prompt is None else shown(benchmark.prompt),
     )
@@ -113,7 +113,7 @@ def what_is_there(benchmark: Benchmark) -> Has:
     skills = (folder / "skill" / "SKILL.md", root / "skills" / skill / "SKILL.md")
     reports = (folder / "golden_reports", root / "golden_reports" / benchmark.name)
     return Has(
-        data=benchmark.data.is_file(),
+        data=benchmark.data is not None and benchmark.data.is_file(),
         rollouts=any(rollout_files(benchmark)),
         skill=any(path.is_file() for path in skills),
         golden=any(any(place.glob("*_golden_report.md")) for place in reports),

@@ -51,7 +51,8 @@ class Asked:
         """The benchmark's own task of a row, by its id or its index; empty when it has none."""
         if self.frozen is None:
             self.frozen = {}
-            for index, task in read_tasks(self.benchmark.data) if self.benchmark.data.is_file() else ():
+            data = self.benchmark.data
+            for index, task in read_tasks(data) if data is not None and data.is_file() else ():
                 self.frozen[index] = task
                 if isinstance(task.get("task_id"), str):
                     self.frozen[task["task_id"]] = task
@@ -60,4 +61,4 @@ class Asked:
 
     def notes(self) -> Iterator[str]:
         if self.completed:
-            yield f"{self.completed} rows lack fields of their task, which were taken from {self.benchmark.data.name}"
+            yield f"{self.completed} rows lack fields of their task, which were taken from {self.benchmark.tasks.name}"

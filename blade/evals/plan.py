@@ -41,13 +41,13 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
 
 def plan_of(benchmark: Benchmark, sampling: Sampling, *, repeats: int | None = None, limit: int | None = None) -> Plan:
     """A benchmark's own settings, with what was asked for laid over them."""
-    if not benchmark.data.is_file():
-        raise InputError(f"{benchmark.data}: not there; `blade eval prepare {benchmark.name}` makes it.")
+    if not benchmark.tasks.is_file():
+        raise InputError(f"{benchmark.tasks}: not there; `blade eval prepare {benchmark.name}` makes it.")
     return Plan(
         benchmark=benchmark.name,
         environment=benchmark.environment,
         agent=benchmark.agent_name,
-        data=benchmark.data,
+        data=benchmark.tasks,
         prompt=benchmark.prompt,
         repeats=repeats or benchmark.num_repeats,
         limit=limit,
@@ -60,10 +60,10 @@ def plan_of(benchmark: Benchmark, sampling: Sampling, *, repeats: int | None = N
 
 def check_data(benchmark: Benchmark) -> None:
     """Raises when the tasks are not those the benchmark pins."""
-    found = sha256(benchmark.data)
+    found = sha256(benchmark.tasks)
     if benchmark.sha256 is not None and found != benchmark.sha256:
         raise InputError(
-            f"{benchmark.data}: sha256 is {found[:12]}…, {benchmark.name} pins {benchmark.sha256[:12]}…; "
+            f"{benchmark.tasks}: sha256 is {found[:12]}…, {benchmark.name} pins {benchmark.sha256[:12]}…; "
             f"`blade eval prepare {benchmark.name}` makes it again, --force runs it as it is."
         )
 

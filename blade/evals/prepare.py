@@ -86,18 +86,19 @@ def prepare(benchmark: Benchmark, *, write: bool = False) -> Prepared:
     Args:
         write: Put what was made in the place of the frozen tasks.
     """
+    data = benchmark.tasks
     with tempfile.TemporaryDirectory(prefix="blade-prepare-") as folder:
         made = run_script(benchmark, Path(folder))
         tasks = count_tasks(made, benchmark)
-        fresh, frozen = digest(made), digest(benchmark.data)
+        fresh, frozen = digest(made), digest(data)
         written = write and fresh != frozen
-        difference = None if fresh == frozen else where_they_part(made, benchmark.data)
+        difference = None if fresh == frozen else where_they_part(made, data)
         if written:
-            benchmark.data.parent.mkdir(parents=True, exist_ok=True)
-            write_whole(benchmark.data, [made.read_bytes()])
+            data.parent.mkdir(parents=True, exist_ok=True)
+            write_whole(data, [made.read_bytes()])
     return Prepared(
         benchmark=benchmark.name,
-        data=benchmark.data,
+        data=data,
         tasks=tasks,
         sha256=str(fresh),
         frozen_sha256=frozen,

@@ -6,6 +6,7 @@ from small_checkout import write_checkout
 from blade.benchmarks.catalog import find_benchmark, find_root, read_catalog
 from blade.benchmarks.nodes import ConfigError
 from blade.errors import BladeError, InputError, Problem, UsageError
+from blade.evals.prepare import prepare
 
 SETTINGS = "{entrypoint: a.py, temperature: 0.7, top_p: 0.9, max_output_tokens: 300, max_turns: 4, datasets: [*d]}"
 OWN = f"""
@@ -49,6 +50,36 @@ def test_a_dangling_include_is_one_finding_at_the_line_that_names_it(tmp_path: P
             hint="did you mean 'benchmarks/sums/config_hard.yaml'?",
         )
     ]
+
+
+def test_a_manifest_beside_a_config_declares_no_second_benchmark(tmp_path: Path) -> None:
+    before = read_catalog(write_checkout(tmp_path))
+    manifest = "name: sums\nkind: benchmark\ndatasets: [{name: sums, type: benchmark}]\n"
+    assert read_catalog(write_checkout(tmp_path, {"benchmarks/sums/manifest.yaml": manifest})) == before
+
+
+@pytest.mark.parametrize("value", ["???", "${oc.env:SHARD}", "${nowhere.at_all}"])
+def test_a_benchmark_whose_data_its_runner_names_is_listed_and_not_prepared(tmp_path: Path, value: str) -> None:
+    text = OWN.replace("benchmarks/own/own.jsonl", f'"{value}"').replace("0.7", "'???'")
+    found = find_benchmark("own", with_config(tmp_path, text))
+    assert (found.name, found.num_repeats, found.data, found.temperature) == ("own", 1, None, None)
+    with pytest.raises(ConfigError, match="does not say where the tasks of 'own' are"):
+        prepare(found)
+
+
+def test_what_the_file_itself_says_of_an_agent_goes_before_what_an_included_environment_says(tmp_path: Path) -> None:
+    text = """
+config_paths: [resources_servers/checker/configs/checker.yaml]
+own_agent:
+  _inherit_from: checker_simple_agent
+  responses_api_agents:
+    simple_agent:
+      domain: knowledge
+      description: Its own words.
+      datasets: [{name: own, type: benchmark, jsonl_fpath: a.jsonl, prepare_script: a.py}]
+"""
+    found = find_benchmark("own", with_config(tmp_path, text))
+    assert (found.domain, found.description) == ("knowledge", "Its own words.")
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,7 @@ def test_prepare_says_how_many_tasks_and_that_they_are_as_frozen(tmp_path: Path)
 
 
 def test_prepare_exits_with_one_when_tasks_differ_and_json_says_why(tmp_path: Path) -> None:
-    write_sums(tmp_path).data.write_text("{}\n")
+    write_sums(tmp_path).tasks.write_text("{}\n")
     found = blade("eval", "prepare", "sums", "--root", tmp_path, "--json")
     assert (found.exit_code, json.loads(found.stdout)["first_difference"]) == (1, "line 1 (task sum-1)")
     assert "the frozen tasks are not those the script makes, from line 1" in found.stderr

@@ -24,7 +24,7 @@ def test_nothing_in_the_checkout_changes(tmp_path: Path) -> None:
 
 def test_a_frozen_file_that_was_changed_is_told_with_its_first_line(tmp_path: Path) -> None:
     benchmark = write_sums(tmp_path)
-    benchmark.data.write_text(benchmark.data.read_text().replace('"40"', '"41"'))
+    benchmark.tasks.write_text(benchmark.tasks.read_text().replace('"40"', '"41"'))
     made = prepare(benchmark)
     assert made.problems == ["the frozen tasks are not those the script makes, from line 2 (task sum-20)"]
 
@@ -42,7 +42,7 @@ def test_missing_tasks_are_told_and_written_on_request(tmp_path: Path) -> None:
     assert prepare(benchmark).problems == [f"there are no frozen tasks at {benchmark.data}; --write puts these there"]
     made = prepare(benchmark, write=True)
     assert (made.written, made.problems) == (True, [])
-    assert hashlib.sha256(benchmark.data.read_bytes()).hexdigest() == made.sha256
+    assert hashlib.sha256(benchmark.tasks.read_bytes()).hexdigest() == made.sha256
     assert not prepare(benchmark, write=True).written
 
 
