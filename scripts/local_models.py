@@ -130,7 +130,8 @@ def make(weights: Weights, whole: Path) -> None:
     if not weights.made_from:
         return assemble(weights, whole)
     print(f"{weights.file}: taking bits off {weights.made_from} (about a minute)", file=sys.stderr)
-    words = [sys.executable, Path(__file__).with_name("requantise.py"), fetch(weights.made_from), whole]
+    script = Path(__file__).with_name("requantise.py")
+    words = [sys.executable, str(script), str(fetch(weights.made_from)), str(whole)]
     if subprocess.run(words).returncode:
         stop(f"{weights.file} could not be made.")
     return None
