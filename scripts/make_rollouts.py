@@ -47,7 +47,10 @@ def run(benchmark: str, model: str, url: str, *, parallel: int) -> bool:
     more = ["--concurrency", str(parallel), *(["--resume"] if output.exists() else [])]
     more += ["--tools", "text"] if benchmark in TEXT_TOOLS else []
     print(f"{benchmark} with {model}", file=sys.stderr)
-    return subprocess.run([sys.executable, "-m", "blade", "eval", "run", *words, *more], cwd=ROOT).returncode == 0
+    done = subprocess.run([sys.executable, "-m", "blade", "eval", "run", *words, *more], cwd=ROOT)
+    # Thousands of lines that `blade eval aggregate` writes again from the rollouts at any time.
+    output.with_name(f"{model}_aggregate_metrics.json").unlink(missing_ok=True)
+    return done.returncode == 0
 
 
 def rollout_files(benchmark: str) -> list[Path]:
