@@ -15,6 +15,8 @@ from typing import NamedTuple
 from blade.errors import UsageError
 from blade.evals.files import ENCODER
 from blade.evals.materialize import Row
+from blade.evals.rows import FAILURE
+from blade.llm.faults import known_keys
 
 WAITING = 256
 """Rows that may wait for the disk before the workers have to."""
@@ -28,7 +30,20 @@ class Entry(NamedTuple):
     """A row on its way to a file."""
 
     row: Row
+    line: bytes
+    """The row as it will be written."""
     is_failure: bool
+
+
+def entry_of(row: Row) -> Entry:
+    """A row as a line of its file; raises when it holds what no file can hold.
+
+    A server that repeats what it was sent may put our key into an answer: it is not written.
+    """
+    line = ENCODER.encode(row) + b"\n"
+    for key in known_keys():
+        line = line.replace(key.encode(), b"[key]")
+    return Entry(row, line, FAILURE in row)
 
 
 class Journal:
@@ -57,7 +72,7 @@ class Journal:
             entries, is_open = await self._batch()
             lines = [b"", b""]
             for entry in entries:
-                lines[entry.is_failure] += ENCODER.encode(entry.row) + b"\n"
+                lines[entry.is_failure] += entry.line
             await asyncio.to_thread(self._sync, lines)
             for entry in entries:
                 self._on_safe(entry)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from blade.environments import Verdict
+from blade.environments.items import readable
 from blade.evals.agent import Played
 from blade.evals.materialize import REQUEST, Row
 from blade.llm import ModelError, Usage
@@ -79,7 +80,7 @@ def failed_row(row: Row, error: Exception, *, model: str, seconds: float) -> Row
     """An attempt that ended without a verdict, and why; no reward, because nothing was judged."""
     kind = error.kind if isinstance(error, ModelError) else "environment_failed"
     failure = FAILURE_CLASSES.get(kind, "transient") if isinstance(error, ModelError) else kind
-    said = str(error) if isinstance(error, ModelError) else f"{type(error).__name__}: {error}"
+    said = readable(error if isinstance(error, ModelError) else f"{type(error).__name__}: {error}")
     now = time.time()
     response = {"id": "", "object": "response", "created_at": round(now - seconds, 3), "model": model}
     return {

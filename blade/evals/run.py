@@ -19,7 +19,7 @@ from blade.errors import BladeError
 from blade.evals.aggregate import AggregateOptions, write_aggregate
 from blade.evals.files import RunFiles
 from blade.evals.jobs import Job
-from blade.evals.journal import Entry, Journal
+from blade.evals.journal import Entry, Journal, entry_of
 from blade.evals.manifest import (
     Extent,
     Manifest,
@@ -176,20 +176,20 @@ class Shift:
 
     async def _worker(self, journal: Journal) -> None:
         for row in self._todo:
-            answer = await self._attempt(row)
-            if answer.get(NOT_KEPT):
+            entry = await self._attempt(row)
+            if entry.row.get(NOT_KEPT):
                 self.notes = ["the agent gave rollouts back that were not to be kept; --resume asks for them again"]
             else:
-                await journal.put(Entry(answer, is_failure=FAILURE in answer))
+                await journal.put(entry)
 
-    async def _attempt(self, row: Row) -> Row:
+    async def _attempt(self, row: Row) -> Entry:
         """The judged row, or one that says what went wrong."""
         start = time.perf_counter()
         try:
-            return await self._player.judged(row)
+            return entry_of(await self._player.judged(row))
         except Exception as error:  # a verifier or tool that breaks costs its rollout, never the run
             seconds = time.perf_counter() - start
-            return failed_row(row, error, model=self._player.name, seconds=seconds)
+            return entry_of(failed_row(row, error, model=self._player.name, seconds=seconds))
 
     def _safe(self, entry: Entry) -> None:
         if entry.is_failure:

@@ -16,6 +16,7 @@ from blade.llm.model import ErrorKind, ModelError
 QUOTED = 300
 """Characters of a server's own message that are worth repeating."""
 KEYS = ("OPENAI_API_KEY", "OPENAI_ADMIN_KEY", "ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN")
+SHORTEST_KEY = 12
 LOOKS_LIKE_A_KEY = re.compile(r"\b(?:sk|key|gsk|xai|nvapi|hf)[-_][\w*.-]{6,}|(?i:bearer)\s+\S+")
 
 
@@ -73,11 +74,15 @@ def said_by(error: Any) -> str:
     return str(body) if body else "no reason given"
 
 
+def known_keys() -> list[str]:
+    """Keys of the environment; a word such as `none`, which servers without keys are given, is no secret."""
+    return [key for key in (os.environ.get(name, "") for name in KEYS) if len(key) >= SHORTEST_KEY]
+
+
 def redacted(text: str) -> str:
     """A message on one line, bounded, without keys."""
-    for key in (os.environ.get(name) for name in KEYS):
-        if key:
-            text = text.replace(key, "[key]")
+    for key in known_keys():
+        text = text.replace(key, "[key]")
     line = " ".join(LOOKS_LIKE_A_KEY.sub("[key]", text).split())
     return line if len(line) <= QUOTED else line[: QUOTED - 1] + "…"
 

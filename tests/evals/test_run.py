@@ -4,11 +4,12 @@ import json
 from pathlib import Path
 
 import pytest
-from loopback import Call, Cut, Garbage, Loopback, Say, Status, Tool, in_turn
-from small_benchmark import ADD, key, keys, read_rows, run_small, small_plan
+from loopback import Answer, Call, Cut, Garbage, Loopback, Say, Status, Tool, in_turn
+from small_benchmark import ADD, Row, key, keys, read_rows, run_small, small_job, small_plan
 
 import blade
 from blade.evals.files import RunFiles
+from blade.evals.run import RunOptions, run_job
 from blade.llm import Sampling
 
 ALL = [(0, 0), (0, 1), (1, 0), (1, 1), (2, 0), (2, 1)]
@@ -201,6 +202,45 @@ def test_a_verifier_that_breaks_costs_its_rollout_and_no_other(tmp_path: Path) -
     assert (result.progress.done, result.progress.failures) == (1, {"environment_failed": 1})
     [lost] = read_rows(tmp_path / "out_failures.jsonl")
     assert lost["_ng_failure_error"] == "RuntimeError: the verifier broke"
+
+
+@pytest.mark.parametrize("value", ["\ud800", object()], ids=["half_a_character", "no_json"])
+def test_a_verdict_that_no_file_can_hold_costs_its_rollout_and_no_other(tmp_path: Path, value: object) -> None:
+    tasks = [{"answer": 1}, {"answer": 2}]
+    with Loopback(echo) as server:
+        job = small_job(small_plan(tmp_path, tasks, repeats=1), server)
+        honest = job.player.judged
+
+        async def judged(row: Row) -> Row:
+            return {**await honest(row), **({"odd": value} if row["answer"] == 2 else {})}
+
+        job.player.judged = judged  # type: ignore[method-assign]
+        result = run_job(job, RunFiles(tmp_path / "out.jsonl"), options=RunOptions())
+
+    assert (result.status, result.progress.done, result.progress.failures) == (
+        "finished",
+        1,
+        {"environment_failed": 1},
+    )
+    assert keys(tmp_path / "out.jsonl") == [(0, 0)] and keys(tmp_path / "out_failures.jsonl") == [(1, 0)]
+
+
+def test_no_file_of_a_run_holds_the_key_whatever_a_server_repeats(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "very.secret/value")
+
+    def repeating(call: Call) -> Answer:
+        said = f"{echo(call).text} {call.headers['authorization']}"
+        return Status(500, said) if "Say 2." in call.words else Say(said, thought=said)
+
+    with Loopback(repeating) as server:
+        run_small(small_plan(tmp_path / "in", repeats=1), server, tmp_path / "out.jsonl", attempts=1)
+        assert "very.secret/value" in str(server.calls[0].headers)
+
+    written = {path.name: path.read_text() for path in tmp_path.glob("out*")}
+    assert "1 Bearer [key]" in written["out.jsonl"] and len(written) == 5
+    assert [name for name, text in written.items() if "secret" in text] == []
 
 
 def test_a_run_stops_by_itself_when_nothing_works(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from loopback import Loopback, Say
 from small_benchmark import run_small, small_plan
 
 from blade.evals.files import RunFiles, cut_torn_line, last_line_end, write_whole
-from blade.evals.journal import Entry, Journal
+from blade.evals.journal import Journal, entry_of
 
 
 def test_sidecars_are_named_as_gym_names_them() -> None:
@@ -68,7 +68,7 @@ def test_a_row_counts_only_once_it_is_on_disk(tmp_path: Path, monkeypatch: pytes
                 rows, failures, on_safe=lambda entry: seen.append((len(synced), (tmp_path / "rows").stat().st_size))
             )
             task = asyncio.create_task(journal.write())
-            await journal.put(Entry({"a": 1}, is_failure=False))
+            await journal.put(entry_of({"a": 1}))
             await journal.finish(task)
 
     asyncio.run(write())

@@ -54,7 +54,7 @@ class Office:
             "state_match": not differences,
             "state_diff": differences[:MOST_SAID],
             "answer_right": answered,
-            "extracted_answer": final_text(items)[:300] or None,
+            "extracted_answer": readable(final_text(items)[:300]) or None,
             "num_tool_calls": len(done.made),
             "num_expected_calls": len(expected.made),
             "num_wrong_calls": len(done.wrong),
