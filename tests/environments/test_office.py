@@ -138,6 +138,14 @@ def test_calls_are_replayed_and_their_recorded_answers_are_not_believed() -> Non
     assert verdict.fields["wrong_calls"] == ["cancel_event: there is no event with the id e7"]
 
 
+@pytest.mark.parametrize(("spam", "reward"), [(199, 1.0), (200, 0.0)])
+def test_calls_that_are_too_many_to_be_replayed_are_not_trusted(spam: int, reward: float) -> None:
+    looks = [("list_events", {"date": "2025-03-11"})] * spam
+    verdict = ENVIRONMENT.verify(TASK, items(("cancel_event", {"event_id": "e1"}), *looks))
+
+    assert (verdict.reward, verdict.fields["num_tool_calls"]) == (reward, spam + 1)
+
+
 @pytest.mark.parametrize(
     ("calls", "difference"),
     [

@@ -49,6 +49,8 @@ class Office:
         done = replay(task, [call_of(item) for item in items if item.get("type") == "function_call"])
         expected = replay(task, [(call["name"], json.dumps(call["arguments"])) for call in task["calls"]])
         differences = compare(expected.state, done.state, task.get("body_words") or [])
+        if len(done.made) > MOST_CALLS:
+            differences.append(f"{len(done.made)} calls were made, and no more than {MOST_CALLS} are looked at")
         answered = is_answered(task, final_text(items))
         fields = {
             "state_match": not differences,
