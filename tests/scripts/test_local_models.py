@@ -94,8 +94,8 @@ def test_every_model_comes_from_packages_or_from_another_model() -> None:
 
 
 def test_weights_that_cannot_be_made_smaller_are_one_sentence(tmp_path: Path) -> None:
-    words = [sys.executable, str(SCRIPT.with_name("requantise.py")), "none.gguf", str(tmp_path / "out.gguf")]
-    done = subprocess.run(words, capture_output=True, text=True)
+    files = [SCRIPT.with_name("requantise.py"), tmp_path / "none.gguf", tmp_path / "out.gguf"]
+    done = subprocess.run([sys.executable, *map(str, files)], capture_output=True, text=True)
 
     assert (done.returncode, len(done.stderr.splitlines())) == (3, 1)
     assert done.stderr.startswith(f"requantise: {tmp_path / 'none.gguf'}: ")
