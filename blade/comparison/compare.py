@@ -6,7 +6,6 @@ from itertools import combinations
 import msgspec
 import numpy as np
 
-from blade.comparison.adjusting import benjamini_hochberg, holm
 from blade.comparison.comparison import Comparison
 from blade.comparison.configuration import compare_configurations, describe_configuration
 from blade.comparison.decomposition import count_in_four_ways, decompose
@@ -22,6 +21,7 @@ from blade.comparison.verdict import decide, pairing_warnings, say_verdict, slic
 from blade.diagnosis import Diagnosed
 from blade.errors import UsageError
 from blade.metrics import Success
+from blade.metrics.adjusting import benjamini_hochberg, holm
 from blade.rollouts.copies import is_copy
 
 COPIED = "tied: the candidate holds the base's own rollouts"

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from blade.comparison.adjusting import letters, tie_groups
 from blade.comparison.comparison import Comparison, Rank
+from blade.comparison.ties import letters, tie_groups
 from blade.metrics import Outcomes
 from blade.metrics.outcomes import total_by_task
 

@@ -9,12 +9,12 @@ from collections.abc import Sequence
 import msgspec
 import numpy as np
 
-from blade.comparison.adjusting import holm
 from blade.comparison.comparison import Change, LevelChange, SliceChange
 from blade.comparison.difference import estimate_delta
 from blade.comparison.pairing import Pairing, Scores
 from blade.diagnosis import Diagnosed
 from blade.metrics import natural_key
+from blade.metrics.adjusting import holm
 from blade.metrics.values import Bools
 from blade.rollouts.columns import Column, level_text
 from blade.rollouts.identity import require_field

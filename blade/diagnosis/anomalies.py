@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from blade.metrics.stratified import associate, control_false_discoveries
+from blade.metrics.adjusting import benjamini_hochberg
+from blade.metrics.stratified import associate
 from blade.metrics.values import Bools, Ints
 from blade.rollouts.table import RolloutTable
 
@@ -39,8 +40,8 @@ def find_anomalies(table: RolloutTable, failing: Bools) -> list[Anomaly]:
         found = associate(table.task, members, failing)
         if found.p_value is not None:
             tested.append((name, members, found.p_value if found.excess > 0 else 1.0))
-    adjusted = control_false_discoveries(np.array([p for _, _, p in tested]))
-    kept = [(t, float(p)) for t, p in zip(tested, adjusted.tolist(), strict=True) if p < LEVEL]
+    adjusted = benjamini_hochberg([p for _, _, p in tested])
+    kept = [(t, p) for t, p in zip(tested, adjusted, strict=True) if p < LEVEL]
     return [describe(name, members, failing, p) for (name, members, _), p in sorted(kept, key=lambda k: k[1])]
 
 

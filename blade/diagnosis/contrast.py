@@ -12,7 +12,8 @@ from blade.diagnosis.divergence import Divergence, diverge
 from blade.diagnosis.pairs import REPORTED, Contrast, TaskContrast, Trait
 from blade.diagnosis.traits import above_median, common_phrases, phrases_of, traits_of
 from blade.metrics import Outcomes
-from blade.metrics.stratified import associate, control_false_discoveries
+from blade.metrics.adjusting import benjamini_hochberg
+from blade.metrics.stratified import associate
 from blade.metrics.values import Bools, Floats, Ints
 from blade.rollouts import Rollout, Run, citation
 
@@ -63,11 +64,11 @@ def trait_flags(rollouts: list[Rollout]) -> dict[str, Bools]:
 
 def tested_traits(run: Run, rows: Ints, task: Ints, failing: Bools, flags: dict[str, Bools]) -> list[Trait]:
     tests = {name: associate(task, mask, failing) for name, mask in flags.items()}
-    tested = {name: found for name, found in tests.items() if found.p_value is not None}
-    adjusted = control_false_discoveries(np.array([found.p_value for found in tested.values()], dtype=np.float64))
+    tested = [(name, found, found.p_value) for name, found in tests.items() if found.p_value is not None]
+    adjusted = benjamini_hochberg([p_value for _, _, p_value in tested])
     out: list[Trait] = []
-    for (name, found), q_value in zip(tested.items(), adjusted.tolist(), strict=True):
-        if q_value > REPORTED or found.p_value is None:
+    for (name, found, p_value), q_value in zip(tested, adjusted, strict=True):
+        if q_value > REPORTED:
             continue
         mask = flags[name]
         out.append(
@@ -79,7 +80,7 @@ def tested_traits(run: Run, rows: Ints, task: Ints, failing: Bools, flags: dict[
                 failing=(int((mask & failing).sum()), int(failing.sum())),
                 odds_ratio=found.odds_ratio,
                 ci95=found.ci95,
-                p_value=found.p_value,
+                p_value=p_value,
                 q_value=q_value,
                 examples=example(run, rows, task, failing, mask if found.excess > 0 else ~mask),
             )

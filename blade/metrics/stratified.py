@@ -1,8 +1,8 @@
-"""Does an exposure go with an outcome *within* strata? Mantel-Haenszel over tasks, and control of false discoveries.
+"""Does an exposure go with an outcome *within* strata? Mantel-Haenszel over tasks.
 
 Pooled over tasks, everything that hard tasks have in common looks like a reason to fail. Within a task only the
 rollouts differ, so a difference there is not the task's. Mantel & Haenszel 1959; variance of the log odds ratio by
-Robins, Breslow & Greenland 1986; Benjamini & Hochberg 1995.
+Robins, Breslow & Greenland 1986.
 """
 
 import math
@@ -71,14 +71,3 @@ def odds_ratio(a: Floats, b: Floats, c: Floats, d: Floats, n: Floats) -> tuple[f
     ratio = top / bottom
     reach = 1.959964 * math.sqrt(spread)
     return ratio, (ratio * math.exp(-reach), ratio * math.exp(reach))
-
-
-def control_false_discoveries(p_values: Floats) -> Floats:
-    """Benjamini-Hochberg adjusted p-values, in the order given."""
-    count = len(p_values)
-    order = np.argsort(p_values, kind="stable")
-    scaled = p_values[order] * count / np.arange(1, count + 1)
-    adjusted = np.minimum.accumulate(scaled[::-1])[::-1].clip(max=1.0) if count else scaled
-    out: Floats = np.empty(count)
-    out[order] = adjusted
-    return out

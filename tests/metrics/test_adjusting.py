@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from blade.comparison.adjusting import benjamini_hochberg, holm, letters, tie_groups
+from blade.metrics.adjusting import benjamini_hochberg, holm
 
 
 def test_holm_multiplies_by_what_is_left_and_never_falls() -> None:
@@ -23,17 +23,3 @@ def test_nothing_to_adjust_is_left_alone() -> None:
 def test_holm_is_the_stricter_of_the_two_and_both_only_raise(p: list[float]) -> None:
     for plain, mild, strict in zip(p, benjamini_hochberg(p), holm(p), strict=True):
         assert plain <= mild + 1e-15 and mild <= strict + 1e-15 and strict <= 1.0
-
-
-def test_groups_hold_runs_that_cannot_be_told_apart_and_may_overlap() -> None:
-    # Only the best and the worst of four are apart: the two between belong to both groups.
-    assert tie_groups(4, {(0, 3): True, (0, 1): False, (1, 3): False}) == [[0, 1, 2], [1, 2, 3]]
-
-
-def test_runs_that_are_all_apart_stand_alone_and_tied_ones_together() -> None:
-    assert tie_groups(3, {(0, 1): True, (0, 2): True, (1, 2): True}) == [[0], [1], [2]]
-    assert tie_groups(3, {}) == [[0, 1, 2]]
-
-
-def test_letters_go_on_after_z() -> None:
-    assert [letters(0), letters(25), letters(26)] == ["a", "z", "a2"]
