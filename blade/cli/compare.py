@@ -5,8 +5,26 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from blade.cli.diagnose import Duplicates
 from blade.cli.options import AsJson, epilog
+from blade.cli.reading_options import (
+    Choice,
+    ClusterField,
+    Duplicates,
+    ExpectedRepeats,
+    Format,
+    GroupBy,
+    Jobs,
+    NoCache,
+    OutputField,
+    Pack,
+    Quiet,
+    RepeatField,
+    RewardField,
+    Slices,
+    SuccessRule,
+    TaskField,
+    fields_in,
+)
 
 if TYPE_CHECKING:
     from blade.comparison import Comparison
@@ -28,51 +46,25 @@ def compare(
         ),
     ],
     out: Annotated[Path, typer.Option(metavar="DIR", help="Folder to write to.")] = Path("blade-comparison"),
-    format: Annotated[
-        str | None, typer.Option(metavar="F", help="gym, tau-bench or records; detected by content otherwise.")
-    ] = None,
-    task_field: Annotated[
-        str | None, typer.Option(metavar="F", help="Field that names the task; tasks are paired by it.")
-    ] = None,
-    repeat_field: Annotated[str | None, typer.Option(metavar="F", help="Field that numbers the attempts.")] = None,
-    reward_field: Annotated[str | None, typer.Option(metavar="F", help="Field that holds the score.")] = None,
-    output_field: Annotated[
-        str | None, typer.Option(metavar="F", help="Field that holds the output: a text or a list of messages.")
-    ] = None,
-    group_by: Annotated[
-        str | None,
-        typer.Option(metavar="F[,F]", help="Fields whose values tell runs apart; `file` makes every file a run."),
-    ] = None,
-    success: Annotated[
-        str | None, typer.Option(metavar="RULE", help="When a rollout of any run is a success, e.g. 'reward >= 1.0'.")
-    ] = None,
-    slice: Annotated[
-        list[str] | None, typer.Option(metavar="FIELD", help="Also cut the change by this field; may be repeated.")
-    ] = None,
-    cluster_field: Annotated[
-        str | None, typer.Option(metavar="F", help="Field that says which tasks belong together, for the intervals.")
-    ] = None,
-    pack: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME", help="Taxonomy pack, by name or path; `none` for none. Chosen by fields otherwise."
-        ),
-    ] = None,
-    expected_repeats: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="How many rollouts every task should have.")
-    ] = None,
-    duplicates: Annotated[
-        Duplicates, typer.Option(help="Which of several conflicting rows is scored; `error` exits with 1.")
-    ] = Duplicates.first,
-    jobs: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="Processes that read a large file; all cores by default.")
-    ] = None,
-    no_cache: Annotated[bool, typer.Option("--no-cache", help="Neither use nor keep what was read before.")] = False,
+    format: Format = None,
+    task_field: TaskField = None,
+    repeat_field: RepeatField = None,
+    reward_field: RewardField = None,
+    output_field: OutputField = None,
+    group_by: GroupBy = None,
+    success: SuccessRule = None,
+    slice: Slices = None,
+    cluster_field: ClusterField = None,
+    pack: Pack = None,
+    expected_repeats: ExpectedRepeats = None,
+    duplicates: Duplicates = Choice.first,
+    jobs: Jobs = None,
+    no_cache: NoCache = False,
     fail_on_regression: Annotated[
         bool, typer.Option("--fail-on-regression", help="Exit with 1 when any run regressed from the base.")
     ] = False,
     as_json: AsJson = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print no summary and no progress.")] = False,
+    quiet: Quiet = False,
 ) -> None:
     """Say whether and why the score changed from a base to a candidate.
 
@@ -93,7 +85,7 @@ def compare(
         repeat_field=repeat_field,
         reward_field=reward_field,
         output_field=output_field,
-        group_by=tuple(field.strip() for field in group_by.split(",") if field.strip()) if group_by else (),
+        group_by=fields_in(group_by),
         duplicates=duplicates.value,
         expected_repeats=expected_repeats,
         jobs=jobs or cores(),

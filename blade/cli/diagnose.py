@@ -1,12 +1,30 @@
 """`blade diagnose`: read rollouts, compute everything, write the folder the other commands work on."""
 
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from blade.cli.options import AsJson, Root, epilog
+from blade.cli.reading_options import (
+    Choice,
+    ClusterField,
+    Duplicates,
+    ExpectedRepeats,
+    Format,
+    GroupBy,
+    Jobs,
+    NoCache,
+    OutputField,
+    Pack,
+    Quiet,
+    RepeatField,
+    RewardField,
+    Slices,
+    SuccessRule,
+    TaskField,
+    fields_in,
+)
 
 if TYPE_CHECKING:
     from blade.cli.pipeline import Done
@@ -20,15 +38,6 @@ EPILOG = epilog(
 )
 
 
-class Duplicates(StrEnum):
-    """Which of several conflicting rows is scored."""
-
-    first = "first"
-    last = "last"
-    all = "all"
-    error = "error"
-
-
 def diagnose(
     inputs: Annotated[
         list[str],
@@ -37,54 +46,27 @@ def diagnose(
         ),
     ],
     out: Annotated[Path, typer.Option(metavar="DIR", help="Folder to write to.")] = Path("blade-out"),
-    format: Annotated[
-        str | None, typer.Option(metavar="F", help="gym, tau-bench or records; detected by content otherwise.")
-    ] = None,
-    task_field: Annotated[str | None, typer.Option(metavar="F", help="Field that names the task.")] = None,
-    repeat_field: Annotated[str | None, typer.Option(metavar="F", help="Field that numbers the attempts.")] = None,
-    reward_field: Annotated[str | None, typer.Option(metavar="F", help="Field that holds the score.")] = None,
-    output_field: Annotated[
-        str | None, typer.Option(metavar="F", help="Field that holds the output: a text or a list of messages.")
-    ] = None,
-    group_by: Annotated[
-        str | None,
-        typer.Option(
-            metavar="F[,F]",
-            help="Fields whose values tell runs apart; `file` makes every file a run. One folder per run.",
-        ),
-    ] = None,
+    format: Format = None,
+    task_field: TaskField = None,
+    repeat_field: RepeatField = None,
+    reward_field: RewardField = None,
+    output_field: OutputField = None,
+    group_by: GroupBy = None,
     benchmark: Annotated[
         str | None,
         typer.Option(metavar="NAME", help="Benchmark whose success rule, slices and taxonomy pack are used."),
     ] = None,
-    success: Annotated[
-        str | None, typer.Option(metavar="RULE", help="When a rollout counts as a success, e.g. 'reward >= 1.0'.")
-    ] = None,
-    slice: Annotated[
-        list[str] | None, typer.Option(metavar="FIELD", help="Also cut the run by this field; may be repeated.")
-    ] = None,
-    cluster_field: Annotated[
-        str | None, typer.Option(metavar="F", help="Field that says which tasks belong together, for the intervals.")
-    ] = None,
-    pack: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME", help="Taxonomy pack, by name or path; `none` for none. Chosen by fields otherwise."
-        ),
-    ] = None,
-    expected_repeats: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="How many rollouts every task should have.")
-    ] = None,
-    duplicates: Annotated[
-        Duplicates, typer.Option(help="Which of several conflicting rows is scored; `error` exits with 1.")
-    ] = Duplicates.first,
-    jobs: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="Processes that read a large file; all cores by default.")
-    ] = None,
-    no_cache: Annotated[bool, typer.Option("--no-cache", help="Neither use nor keep what was read before.")] = False,
+    success: SuccessRule = None,
+    slice: Slices = None,
+    cluster_field: ClusterField = None,
+    pack: Pack = None,
+    expected_repeats: ExpectedRepeats = None,
+    duplicates: Duplicates = Choice.first,
+    jobs: Jobs = None,
+    no_cache: NoCache = False,
     root: Root = None,
     as_json: AsJson = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print no summary and no progress.")] = False,
+    quiet: Quiet = False,
 ) -> None:
     """Measure a run and say which tasks failed and why.
 
@@ -103,7 +85,7 @@ def diagnose(
         repeat_field=repeat_field,
         reward_field=reward_field,
         output_field=output_field,
-        group_by=tuple(field.strip() for field in group_by.split(",") if field.strip()) if group_by else (),
+        group_by=fields_in(group_by),
         duplicates=duplicates.value,
         expected_repeats=expected_repeats,
         jobs=jobs or cores(),

@@ -1,0 +1,57 @@
+"""Options of the commands that read and analyse rollouts, declared once."""
+
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+
+class Choice(StrEnum):
+    """Which of several conflicting rows is scored."""
+
+    first = "first"
+    last = "last"
+    all = "all"
+    error = "error"
+
+
+Format = Annotated[
+    str | None, typer.Option(metavar="F", help="gym, tau-bench or records; detected by content otherwise.")
+]
+TaskField = Annotated[str | None, typer.Option(metavar="F", help="Field that names the task.")]
+RepeatField = Annotated[str | None, typer.Option(metavar="F", help="Field that numbers the attempts.")]
+RewardField = Annotated[str | None, typer.Option(metavar="F", help="Field that holds the score.")]
+OutputField = Annotated[
+    str | None, typer.Option(metavar="F", help="Field that holds the output: a text or a list of messages.")
+]
+GroupBy = Annotated[
+    str | None,
+    typer.Option(metavar="F[,F]", help="Fields whose values tell runs apart; `file` makes every file a run."),
+]
+SuccessRule = Annotated[
+    str | None, typer.Option(metavar="RULE", help="When a rollout counts as a success, e.g. 'reward >= 1.0'.")
+]
+Slices = Annotated[
+    list[str] | None, typer.Option(metavar="FIELD", help="Also cut the result by this field; may be repeated.")
+]
+ClusterField = Annotated[
+    str | None, typer.Option(metavar="F", help="Field that says which tasks belong together, for the intervals.")
+]
+Pack = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", help="Taxonomy pack, by name or path; `none` for none. Chosen by fields otherwise."),
+]
+ExpectedRepeats = Annotated[
+    int | None, typer.Option(min=1, metavar="N", help="How many rollouts every task should have.")
+]
+Duplicates = Annotated[Choice, typer.Option(help="Which of several conflicting rows is scored; `error` exits with 1.")]
+Jobs = Annotated[
+    int | None, typer.Option(min=1, metavar="N", help="Processes that read a large file; all cores by default.")
+]
+NoCache = Annotated[bool, typer.Option("--no-cache", help="Neither use nor keep what was read before.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print no summary and no progress.")]
+
+
+def fields_in(text: str | None) -> tuple[str, ...]:
+    """The fields of a comma list."""
+    return tuple(field.strip() for field in (text or "").split(",") if field.strip())
