@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, NoReturn
 
 import msgspec
 
-from blade.rollouts.fields import Leaf, Tree
+from blade.rollouts.fields import OWN, Leaf, Tree
 from blade.rollouts.layout import Layout
 
 ITEM_TEXTS = ("type", "role", "name", "call_id", "tool_call_id")
@@ -123,9 +123,11 @@ def conform(record: dict[str, Any], tree: Tree, *, path: str) -> dict[str, Any]:
     return out
 
 
-def branch(value: Any, tree: Tree, *, path: str) -> dict[str, Any] | None:
+def branch(value: Any, tree: Tree, *, path: str) -> Any:
     if isinstance(value, dict):
         return conform(value, tree, path=f"{path}.")
+    if OWN in tree and is_scalar(value):
+        return value
     if path in ("response", "responses_create_params"):
         raise BadRow(f"{path} is {article(value)}, expected an object")
     return None

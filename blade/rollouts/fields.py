@@ -13,6 +13,8 @@ from blade.rollouts.columns import MAX_LIST, MAX_TEXT
 MAX_DEPTH = 4
 MAX_KEYS = 64  # an object with more keys is a map from ids to things, not a record
 MAX_FIELDS = 400
+OWN = "\ue001"
+"""Name under which a branch keeps that some rows have a single value in its place; no field is called that."""
 
 
 class Leaf(Enum):
@@ -46,6 +48,8 @@ class Leaf(Enum):
 
 Tree = dict[str, "Tree | Leaf"]
 SCALARS = frozenset({Leaf.NUMBER, Leaf.FLAG, Leaf.WORD, Leaf.SCALAR})
+SINGLE = SCALARS | {Leaf.LONG}
+BEFORE_BRANCH = SINGLE | {Leaf.NULL, None}
 KEPT = SCALARS | {Leaf.LIST, Leaf.ANY, Leaf.TEXT, Leaf.PRESENT, Leaf.ITEMS}
 
 
@@ -59,14 +63,17 @@ def learn(samples: Iterable[Any], tree: Tree | None = None) -> Tree:
 
 
 def grow(tree: Tree, record: dict[str, Any], *, depth: int) -> None:
-    """Adds to `tree` what one record shows. What was an object stays one: a row where it is not is the odd one."""
+    """Adds to `tree` what one record shows. What is an object in one row is a branch; single values stand beside it."""
     for key, value in record.items():
         seen = tree.get(key)
-        if isinstance(value, dict) and depth < MAX_DEPTH and (isinstance(seen, dict) or seen in (None, Leaf.NULL)):
-            tree[key] = child = seen if isinstance(seen, dict) else {}
-            grow(child, value, depth=depth + 1)
+        if isinstance(value, dict) and depth < MAX_DEPTH and (isinstance(seen, dict) or seen in BEFORE_BRANCH):
+            if not isinstance(seen, dict):
+                seen = tree[key] = {OWN: Leaf.SCALAR} if seen in SINGLE else {}
+            grow(seen, value, depth=depth + 1)
         elif not isinstance(seen, dict):
             tree[key] = widened(seen, leaf_for(value))
+        elif leaf_for(value) in SINGLE:
+            seen[OWN] = Leaf.SCALAR
 
 
 def leaf_for(value: Any) -> Leaf:
@@ -93,7 +100,7 @@ def widened(seen: Leaf | None, new: Leaf) -> Leaf:
         return seen
     if {seen, new} == {Leaf.WORD, Leaf.LONG}:
         return Leaf.WORD
-    if {seen, new} <= SCALARS | {Leaf.LONG}:
+    if {seen, new} <= SINGLE:
         return Leaf.SCALAR
     return Leaf.SKIP if {seen, new} == {Leaf.LONG, Leaf.SKIP} else Leaf.ANY
 
@@ -111,12 +118,13 @@ def pruned(tree: Tree, budget: list[int]) -> Tree:
 
 
 def graft(tree: Tree, path: str, leaf: Leaf) -> None:
-    """Puts a leaf at a dotted path, whatever stood there."""
+    """Puts a leaf at a dotted path, whatever stood there; what it is in must be an object."""
     *parents, last = path.split(".")
     for name in parents:
         child = tree.get(name)
         if not isinstance(child, dict):
             child = tree[name] = {}
+        child.pop(OWN, None)
         tree = child
     tree[last] = leaf
 

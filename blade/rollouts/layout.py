@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import astuple
 
-from blade.rollouts.fields import KEPT, SCALARS, Leaf, Tree
+from blade.rollouts.fields import KEPT, OWN, SCALARS, Leaf, Tree
 
 Scalar = int | float | bool | str | None
 ColumnValues = tuple[str, Leaf, Sequence[Any]]
@@ -72,7 +72,8 @@ class Branch:
     """One level of a tree: which attributes of its Struct hold something kept, and what."""
 
     def __init__(self, tree: Tree, prefix: str = "") -> None:
-        parts = {at: part_of(node, prefix + name) for at, (name, node) in enumerate(tree.items())}
+        self.own = prefix.removesuffix(".") if OWN in tree else None
+        parts = {at: part_of(node, prefix + name) for at, (name, node) in enumerate(tree.items()) if name != OWN}
         self.parts = {at: part for at, part in parts.items() if part is not None}
         # All attributes of a Struct at once are had three times faster than one by one, but not one or two of them.
         few = len(self.parts) <= FEW_ATTRIBUTES
@@ -85,7 +86,11 @@ class Branch:
             values = taken[at]
             if not isinstance(part, Branch):
                 yield *part, values
-            elif all(values):  # a Struct is always true; `None not in` would compare them all
+                continue
+            if part.own is not None:
+                yield part.own, Leaf.SCALAR, [None if isinstance(v, msgspec.Struct) else v for v in values]
+                values = [v if isinstance(v, msgspec.Struct) else None for v in values]
+            if all(values):  # a Struct is always true; `None not in` would compare them all
                 yield from part.columns(values)
             elif any(values):
                 yield from part.columns_with_holes(values)
@@ -110,7 +115,7 @@ def part_of(node: Tree | Leaf, path: str) -> Branch | tuple[str, Leaf] | None:
     if isinstance(node, Leaf):
         return (path, node) if node in KEPT else None
     branch = Branch(node, f"{path}.")
-    return branch if branch.parts else None
+    return branch if branch.parts or branch.own is not None else None
 
 
 def relaxed(tree: Tree) -> Tree:
@@ -126,7 +131,8 @@ def build_struct(tree: Tree, *, strict: bool) -> type[msgspec.Struct]:
     fields: list[tuple[str, Any, Any]] = []
     for index, node in enumerate(tree.values()):
         if isinstance(node, dict):
-            fields.append((f"f{index}", build_struct(node, strict=strict) | None, None))
+            own = Scalar if OWN in node else None
+            fields.append((f"f{index}", build_struct(node, strict=strict) | own, None))
         elif node in LEAF_TYPES:
             fields.append((f"f{index}", LEAF_TYPES[node], None))
         else:

@@ -128,7 +128,7 @@ def test_a_bad_line_does_not_hide_late_fields_of_its_neighbours(tmp_path: Path) 
         pytest.param(None, {"x": 1}, [None, None], id="null_then_object"),
         pytest.param(1, 2**70, [1, 2**70], id="number_then_huge_number"),
         pytest.param("short", "x" * 201, ["short", None], id="text_then_long_text"),
-        pytest.param(1, {"x": 1}, [1, '{"x": 1}'], id="number_then_object"),
+        pytest.param(1, {"x": 1}, [1, None], id="number_then_object"),
         pytest.param(1, [1, "a"], [1, '[1, "a"]'], id="number_then_list"),
     ],
 )
@@ -294,9 +294,37 @@ def test_odd_rows_in_every_chunk_do_not_use_up_the_surprises(tmp_path: Path, mon
     read_by(monkeypatch, 150)
     rows: list[Row] = [{"id": n, "score": 1, "meta": {"a": n} if n % 2 else "none"} for n in range(200)]
     found = read(write_bytes(tmp_path / "odd.jsonl", jsonl([*rows, {"id": 200, "late": "here"}]))).scan
-    # A field seen as a text and as an object is kept as a short text.
-    kept = [{"id": 199, "score": 1, "meta": '{"a": 199}'}, {"id": 200, "late": "here"}]
-    assert (records(found)[-2:], found.bad) == (kept, [])
+    kept: list[Row] = [
+        {"id": 198, "score": 1, "meta": "none"},
+        {"id": 199, "score": 1, "meta.a": 199},
+        {"id": 200, "late": "here"},
+    ]
+    assert (records(found)[-3:], found.bad) == (kept, [])
+
+
+@pytest.mark.parametrize("single", ["none", "", 0, 2.5, True, "x" * 300])
+@pytest.mark.parametrize("first", ["object", "single"])
+def test_an_object_in_some_rows_has_its_fields_and_single_values_stand_beside_them(
+    tmp_path: Path, single: Any, first: str
+) -> None:
+    rows: list[Row] = [{"id": 0, "meta": {"a": {"b": "deep"}}}, {"id": 1, "meta": single}, {"id": 2, "meta": None}]
+    ordered = rows if first == "object" else [rows[1], rows[0], rows[2]]
+    found = read(write_bytes(tmp_path / "either.jsonl", jsonl(ordered))).scan
+    kept = {} if single == "x" * 300 else {"meta": single}  # as any text too long for a table
+    expected = [{"id": 0, "meta.a.b": "deep"}, {"id": 1, **kept}, {"id": 2}]
+    assert (sorted(records(found), key=lambda row: row["id"]), found.bad) == (expected, [])
+
+
+def test_late_objects_and_late_single_values_are_kept_whichever_process_meets_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = [{"id": n, "score": 1} | ({"late": {"a": n} if n % 3 else f"w{n}"} if n > 150 else {}) for n in range(400)]
+    path = write_bytes(tmp_path / "late.jsonl", jsonl(rows))
+    whole = records(read(path).scan)
+    monkeypatch.setattr(ranges, "MIN_RANGE", 1)
+    monkeypatch.setattr(ranges, "scan_in_processes", in_this_process)
+    assert whole[398:] == [{"id": 398, "score": 1, "late.a": 398}, {"id": 399, "score": 1, "late": "w399"}]
+    assert records(read(path, jobs=3).scan) == whole
 
 
 def test_of_two_fields_with_one_path_the_first_is_kept(tmp_path: Path) -> None:
