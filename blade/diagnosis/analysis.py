@@ -81,6 +81,8 @@ class Inputs(msgspec.Struct, frozen=True, kw_only=True):
     """Keys that several rows claim; at most `MAX_LISTED` are listed."""
     recovered_failures: int
     """Failed attempts that a later attempt replaced."""
+    bad_scores: list[BadLine] = []
+    """Rows whose score is no number, which count as unscored; at most `MAX_LISTED` are listed."""
     published: list[PublishedCheck] = []
     """Published metrics, checked."""
     copies: list[str] = []

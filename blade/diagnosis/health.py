@@ -34,6 +34,7 @@ def check_health(
     """Every finding: data first, then infrastructure, then the verifier."""
     return [
         *bad_lines(run),
+        *bad_scores(run),
         *duplicates(run),
         *copied(copies),
         *constant_reward(run, outcomes),
@@ -53,6 +54,14 @@ def bad_lines(run: Run) -> list[Found]:
     first = run.bad[0]
     message = f"{count(len(run.bad), 'line')} could not be used; the first is line {first.line}: {first.reason}"
     return [about_files(say("bad_lines", "DA", message, "repair or rerun these rows", rows=len(run.bad)))]
+
+
+def bad_scores(run: Run) -> list[Found]:
+    if not run.bad_scores:
+        return []
+    first, number = run.bad_scores[0], len(run.bad_scores)
+    message = f"{count(number, 'row')} whose score is no number; the first is line {first.line}: {first.reason}"
+    return [about_files(say("bad_scores", "DA", message, "judge these rollouts again", rows=number))]
 
 
 def duplicates(run: Run) -> list[Found]:

@@ -9,6 +9,7 @@ from blade.diagnosis.analysis import MAX_LISTED, Count, Inputs, PublishedCheck, 
 from blade.rollouts import Column, Duplicate, Run
 from blade.rollouts.columns import level_text
 from blade.rollouts.table import InputFile
+from blade.rollouts.values import BadLine
 
 
 def describe_inputs(run: Run, published: list[PublishedCheck], copies: list[str]) -> Inputs:
@@ -21,13 +22,18 @@ def describe_inputs(run: Run, published: list[PublishedCheck], copies: list[str]
         expected_from=run.expected_from,
         models=counts(run.table.model),
         agents=counts(run.table.agent),
-        bad_lines=[msgspec.structs.replace(bad, file=file_name(bad.file)) for bad in run.bad[:MAX_LISTED]],
+        bad_lines=listed(run.bad),
+        bad_scores=listed(run.bad_scores),
         duplicates=[strip_paths(duplicate) for duplicate in run.duplicates[:MAX_LISTED]],
         recovered_failures=run.recovered,
         published=published,
         copies=copies,
         notes=run.notes,
     )
+
+
+def listed(bad: list[BadLine]) -> list[BadLine]:
+    return [msgspec.structs.replace(line, file=file_name(line.file)) for line in bad[:MAX_LISTED]]
 
 
 def describe_file(file: InputFile) -> SourceFile:

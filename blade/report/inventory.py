@@ -41,6 +41,8 @@ class Inventory(msgspec.Struct, frozen=True, kw_only=True):
     """Harnesses that drove them."""
     bad_lines: Listing[BadLine]
     """Lines that could not be used."""
+    bad_scores: Listing[BadLine]
+    """Rows whose score is no number."""
     duplicates: Listing[Duplicate]
     """Keys that several rows claim."""
     published: list[Published]
@@ -60,6 +62,7 @@ def take_inventory(analysis: Analysis) -> Inventory:
         models=first(inputs.models, MOST_VALUES),
         agents=first(inputs.agents, MOST_VALUES),
         bad_lines=first(inputs.bad_lines, MOST_LINES, total=analysis.coverage.malformed),
+        bad_scores=first(inputs.bad_scores, MOST_LINES, limit=MAX_LISTED),
         duplicates=first(inputs.duplicates, MOST_LINES, limit=MAX_LISTED),
         published=[compare_published(check) for check in inputs.published],
         notes=first(inputs.notes, MOST_NOTES),

@@ -142,7 +142,9 @@ def leaf(value: Any, kind: Leaf, *, path: str) -> Any:
         return None
     if kind in (Leaf.TEXT, Leaf.ANY, Leaf.PRESENT) or is_scalar(value):
         return value
-    if path == "reward" or path.startswith("_ng_"):
+    if path == "reward":
+        return msgspec.json.encode(value).decode()[:SHOWN]  # a score that is no number, as a text would be
+    if path.startswith("_ng_"):
         raise BadRow(f"{path} is {article(value)}, expected a number")
     return None
 

@@ -12,6 +12,7 @@ from typing import Literal
 
 import msgspec
 import numpy as np
+import numpy.typing as npt
 
 from blade.errors import ProblemsFound
 from blade.rollouts.conform import BadRow, decode_any
@@ -49,7 +50,9 @@ class Resolution(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """Rows that are not scored."""
 
 
-def resolve(rows: Rows, keys: Keys, files: list[str], *, policy: Policy, read: ReadRows) -> Resolution:
+def resolve(
+    rows: Rows, keys: Keys, files: list[str], *, policy: Policy, scored: npt.NDArray[np.bool_], read: ReadRows
+) -> Resolution:
     """Applies a policy to rows that share a key; rows without a key are not kept."""
     keep = keys.task >= 0
     found: list[Duplicate] = []
@@ -63,7 +66,7 @@ def resolve(rows: Rows, keys: Keys, files: list[str], *, policy: Policy, read: R
             raise ProblemsFound(
                 f"{key}: {len(distinct)} rows with this key disagree; choose --duplicates first, last or all."
             )
-        chosen = choose(distinct, policy)
+        chosen = choose(distinct, policy, scored)
         keep[[row for row in group if row not in chosen]] = False
         surplus += chosen[1:]
         ordered = [*chosen, *(row for row in group if row not in chosen)]
@@ -104,10 +107,12 @@ def digest(data: bytes) -> bytes:
     return hashlib.blake2b(data, digest_size=16).digest()
 
 
-def choose(distinct: list[int], policy: Policy) -> list[int]:
+def choose(distinct: list[int], policy: Policy, scored: npt.NDArray[np.bool_]) -> list[int]:
+    """The rows that count; one without a score only where no row of its key has one."""
     if policy == "all":
         return distinct
-    return [distinct[-1] if policy == "last" else distinct[0]]
+    ranked = [row for row in distinct if scored[row]] or distinct
+    return [ranked[-1] if policy == "last" else ranked[0]]
 
 
 def renumbered(keys: Keys, surplus: list[int]) -> Ints:

@@ -39,7 +39,6 @@ def expect(keys: Keys, identity: Identity, files: list[InputFile], *, repeats: i
             return from_inputs(keys, asked, inputs, repeats=repeats)
     most = int(np.bincount(keys.task, minlength=1).max()) if repeats is None else repeats
     source: ExpectedFrom = "largest repeat count seen" if repeats is None else "flag"
-    # A task that only a bad row names is a task all the same, and its rollouts are missing.
     return Expected(tasks=keys.tasks, counts=np.full(len(keys.tasks), most, dtype=np.int64), source=source)
 
 

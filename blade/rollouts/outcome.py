@@ -37,11 +37,13 @@ FAILURE_FIELDS = ("_ng_failure_class", "response.id")
 
 
 def choose_reward(rows: Rows, form: Format, wanted: str | None, *, required: bool = True) -> str | None:
-    """The field that holds the score; `None` when rows have none, unless records must have one."""
+    """The field that holds the score; `None` when rows have none, unless one is required of records."""
     if wanted is not None:
         require_field(rows, wanted)
         return wanted
     found = [path for path in form.reward_fields if path in rows.columns]
+    if not required:
+        found = [path for path in found if scored_share(rows, path)]
     if not found and form.name == "records" and required:
         fields = ", ".join(own_fields(rows)[:8])
         raise UsageError(f"no score found in these records; name it with --reward-field (fields there are: {fields}).")
@@ -76,9 +78,18 @@ def plain_score(level: Any) -> Any:
         return level
 
 
-def not_a_number(column: Column) -> npt.NDArray[np.bool_]:
-    """Per row: there is a score, and it is no number."""
-    return column.known() & np.isnan(column.numbers())
+def bad_scores(rows: Rows, field: str) -> list[tuple[int, str]]:
+    """Rows that have a score which is no number, and what it is."""
+    column = rows.columns[field]
+    texts = column.known() & np.isnan(column.numbers())
+    objects = np.zeros(len(rows), dtype=bool)
+    for path, part in rows.columns.items():
+        if path.startswith(f"{field}."):
+            objects |= part.known() & ~column.known()
+    wrong = np.flatnonzero(texts | objects).tolist()
+    return [
+        (row, f"{field} is {repr(column.at(row)) if texts[row] else 'an object'}, expected a number") for row in wrong
+    ]
 
 
 def tokens(rows: Rows) -> tuple[Floats, Floats]:

@@ -18,7 +18,7 @@ from blade.rollouts.reader import FileScan, scan_file
 from blade.rollouts.rows import Ints, Rows, append, bad_line, pool
 from blade.rollouts.sidecars import Sidecars, find_sidecars, has_sidecars
 from blade.rollouts.sources import find_inputs
-from blade.rollouts.table import InputFile, RolloutTable, Run
+from blade.rollouts.table import Floats, InputFile, RolloutTable, Run
 from blade.rollouts.values import BadLine
 
 FileProgress = Callable[[Path, int, int], None]
@@ -110,6 +110,7 @@ class RunBuilder:
             for found in draft.files
             for bad in found.scan.bad
         ]
+        self.bad_scores: list[BadLine] = []
         self.notes = [note for file in self.files for note in file.sidecars.notes]
         if draft.grouped and any(has_sidecars(file.path) for file in self.files):
             self.notes.append("materialized inputs and failures files are not used when rows are grouped into runs")
@@ -122,7 +123,14 @@ class RunBuilder:
         if self.identity.repeat_field is None:
             keys = merge_copies(rows, keys, read=lambda chosen: self._fetch(rows, chosen))
         policy = self.options.duplicates
-        resolution = resolve(rows, keys, self._paths(), policy=policy, read=lambda chosen: self._fetch(rows, chosen))
+        resolution = resolve(
+            rows,
+            keys,
+            self._paths(),
+            policy=policy,
+            scored=~np.isnan(self._rewards(rows)),
+            read=lambda chosen: self._fetch(rows, chosen),
+        )
         kept = resolution.kept
         keys = Keys(tasks=keys.tasks, task=keys.task[kept], repeat=resolution.repeat[kept])
         rows, keys, recovered = self._with_failures(rows.take(kept), keys)
@@ -133,7 +141,8 @@ class RunBuilder:
             table=self._table(rows, keys, wanted),
             identity=self.identity,
             reward_field=self.reward_field,
-            bad=sorted(self.bad, key=lambda bad: (bad.file, bad.offset)),
+            bad=sorted(self.bad, key=place_of),
+            bad_scores=sorted(self.bad_scores, key=place_of),
             duplicates=resolution.duplicates,
             surplus=resolution.surplus,
             recovered=recovered,
@@ -155,22 +164,22 @@ class RunBuilder:
         return fetch([file.path for file in self.files], rows, chosen)
 
     def _usable(self, rows: Rows) -> tuple[Rows, Keys]:
-        """The rows with a key and a numeric or no score; the others become bad lines."""
+        """The rows with a key; the others become bad lines. A score that is no number leaves its row without one."""
         keys = assign_keys(rows, self.identity)
-        wrong = np.zeros(len(rows), dtype=bool)
-        if self.reward_field is not None:
-            column = rows.columns[self.reward_field]
-            wrong = outcome.not_a_number(column)
-            for row in np.flatnonzero(wrong).tolist():
-                reason = f"{self.reward_field} is {column.at(row)!r}, expected a number"
-                self.bad.append(bad_line(rows, row, self._paths(), reason))
-        for row in np.flatnonzero((keys.task < 0) & ~wrong).tolist():
+        for row in np.flatnonzero(keys.task < 0).tolist():
             self.bad.append(bad_line(rows, row, self._paths(), unkeyed_reason(rows, row, self.identity)))
-        good = np.flatnonzero((keys.task >= 0) & ~wrong)
-        if not len(good):
-            first = min(self.bad, key=lambda bad: (bad.file, bad.offset))
+        good = np.flatnonzero(keys.task >= 0)
+        wrong = [] if self.reward_field is None else outcome.bad_scores(rows, self.reward_field)
+        for row, reason in wrong:
+            if keys.task[row] >= 0:
+                self.bad_scores.append(bad_line(rows, row, self._paths(), reason))
+        if len(self.bad_scores) == len(good):
+            first = min([*self.bad, *self.bad_scores], key=place_of)
             raise InputError(f"{first.file}: no usable rollouts in it; line {first.line}: {first.reason}.")
         return rows.take(good), Keys(tasks=keys.tasks, task=keys.task[good], repeat=keys.repeat[good])
+
+    def _rewards(self, rows: Rows) -> Floats:
+        return rows.numbers(self.reward_field) if self.reward_field else np.full(len(rows), np.nan)
 
     def _with_failures(self, rows: Rows, keys: Keys) -> tuple[Rows, Keys, int]:
         """Rows of the failures files join the run where no later attempt replaced them; how many were replaced."""
@@ -212,7 +221,6 @@ class RunBuilder:
         failed_file = np.asarray([file.failed for file in self.files])[rows.file]
         failure = outcome.failure_classes(rows)
         given, made = outcome.tokens(rows)
-        reward = rows.numbers(self.reward_field) if self.reward_field else np.full(len(rows), np.nan)
         position = {text: index for index, text in enumerate(wanted.tasks)}
         place = np.asarray([position[text] for text in keys.tasks], dtype=np.int64)
         return RolloutTable(
@@ -220,7 +228,7 @@ class RunBuilder:
             expected=wanted.counts,
             task=place[task] if len(task) else task,
             repeat=repeat,
-            reward=np.where(failed_file, np.nan, reward),
+            reward=np.where(failed_file, np.nan, self._rewards(rows)),
             status=outcome.statuses(rows, failure, failed_file=failed_file),
             failure=failure,
             model=rows.column(*outcome.MODEL_FIELDS),
@@ -230,6 +238,10 @@ class RunBuilder:
             seconds=outcome.seconds(rows),
             rows=rows,
         )
+
+
+def place_of(bad: BadLine) -> tuple[str, int]:
+    return bad.file, bad.offset
 
 
 def failure_file(failures: FileScan) -> InputFile:

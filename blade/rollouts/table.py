@@ -125,6 +125,8 @@ class Run(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """The field that holds the score."""
     bad: list[BadLine]
     """Lines that could not be used."""
+    bad_scores: list[BadLine]
+    """Rows whose score is no number; they are there, without a score."""
     duplicates: list[Duplicate]
     """Keys that several rows claim."""
     surplus: int

@@ -23,9 +23,18 @@ def test_a_sound_run_has_no_findings(tmp_path: Path) -> None:
 
 
 def test_bad_lines_are_counted_and_the_first_is_explained(tmp_path: Path) -> None:
-    bad = finding(analyze_rows(tmp_path, [*GOOD, "oops", rollout(9, 0, "n/a")]), "bad_lines")
+    bad = finding(analyze_rows(tmp_path, [*GOOD, "oops", "[1]"]), "bad_lines")
     said = "2 lines could not be used; the first is line 5: is not JSON: begins with 'oops', expected an object"
     assert (bad.cause, bad.rows, bad.message) == ("DA", 2, said)
+
+
+def test_a_score_that_is_no_number_is_unscored_and_not_missing(tmp_path: Path) -> None:
+    analysis = analyze_rows(tmp_path, [*GOOD, rollout(9, 0, "n/a")])
+    said = "1 row whose score is no number; the first is line 5: reward is 'n/a', expected a number"
+    assert finding(analysis, "bad_scores").message == said
+    assert [(bad.file, bad.line) for bad in analysis.inputs.bad_scores] == [("run.jsonl", 5)]
+    coverage = analysis.coverage
+    assert (coverage.unscored, coverage.missing, coverage.malformed, coverage.rollouts) == (1, 0, 0, 5)
 
 
 def test_copied_and_conflicting_rows_are_told_apart(tmp_path: Path) -> None:

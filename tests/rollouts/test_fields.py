@@ -4,6 +4,7 @@ import pytest
 
 from blade.rollouts.fields import (
     MAX_FIELDS,
+    OWN,
     Leaf,
     Tree,
     graft,
@@ -55,9 +56,15 @@ def test_a_field_seen_twice_is_read_so_that_both_fit(first: Leaf, second: Leaf, 
     assert (widened(first, second), widened(second, first)) == (expected, expected)
 
 
-def test_what_was_an_object_stays_one() -> None:
-    tree = learn([{"response": {"model": "a"}}, {"response": 3}, {"response": {"id": "b"}}])
-    assert tree == {"response": {"model": Leaf.WORD, "id": Leaf.WORD}}
+def test_what_is_an_object_in_one_row_is_a_branch_with_single_values_beside_it() -> None:
+    tree = learn([{"meta": 3}, {"meta": {"a": "x"}}, {"meta": "y"}, {"meta": {"b": 1}}])
+    assert tree == {"meta": {OWN: Leaf.SCALAR, "a": Leaf.WORD, "b": Leaf.NUMBER}}
+
+
+def test_what_must_be_an_object_has_no_single_value_beside_it() -> None:
+    tree = learn([{"response": 3}, {"response": {"model": "a"}}])
+    graft(tree, "response.output", Leaf.ITEMS)
+    assert tree == {"response": {"model": Leaf.WORD, "output": Leaf.ITEMS}}
 
 
 def test_objects_are_followed_four_levels_deep() -> None:

@@ -38,13 +38,31 @@ def test_a_reward_is_a_number_a_flag_or_unknown(tmp_path: Path, reward: Any, exp
         pytest.param('"abc"', "reward is 'abc', expected a number", id="text"),
         pytest.param('"nan"', "reward is 'nan', expected a number", id="nan_as_text"),
         pytest.param('"1.0"', "reward is '1.0', expected a number", id="number_as_text"),
-        pytest.param("[1.0]", "reward is a list, expected a number", id="list"),
-        pytest.param('{"value": 1}', "reward is an object, expected a number", id="object"),
+        pytest.param("[1.0]", "reward is '[1.0]', expected a number", id="list"),
+        pytest.param('{"value": 1}', "reward is '{\"value\":1}', expected a number", id="object"),
+    ],
+)
+def test_a_reward_that_is_no_number_leaves_its_row_unscored_and_says_why(
+    tmp_path: Path, reward: str, reason: str
+) -> None:
+    odd = json.dumps(rollout(1, 0, "REWARD")).replace('"REWARD"', reward)
+    run = read_rows(tmp_path, [rollout(0, 0), odd, rollout(2, 0)])
+    assert (keys(run), scores(run), run.bad) == (["0:0", "1:0", "2:0"], [1.0, None, 1.0], [])
+    [bad] = run.bad_scores
+    assert (Path(bad.file).name, bad.line, bad.reason) == ("run.jsonl", 2, reason)
+    assert bad.offset == len(json.dumps(rollout(0, 0))) + 1
+
+
+@pytest.mark.parametrize(
+    ("reward", "reason"),
+    [
         pytest.param("NaN", "contains NaN, which is not JSON; write null for an unknown number", id="nan"),
         pytest.param("1e999", "is not JSON: Number out of range", id="beyond_any_number"),
     ],
 )
-def test_any_other_reward_makes_a_bad_line_and_the_reading_goes_on(tmp_path: Path, reward: str, reason: str) -> None:
+def test_a_reward_that_is_no_json_makes_a_bad_line_and_the_reading_goes_on(
+    tmp_path: Path, reward: str, reason: str
+) -> None:
     odd = json.dumps(rollout(1, 0, "REWARD")).replace('"REWARD"', reward)
     run = read_rows(tmp_path, [rollout(0, 0), odd, rollout(2, 0)])
     assert keys(run) == ["0:0", "2:0"]
@@ -57,9 +75,16 @@ def test_a_missing_reward_is_unknown_and_no_failure(tmp_path: Path) -> None:
     assert (scores(run), run.bad) == ([1.0, None], [])
 
 
-def test_a_task_known_only_from_a_bad_row_is_a_missing_task(tmp_path: Path) -> None:
-    run = read_rows(tmp_path, [rollout(0, 0), rollout(1, 0, "abc")])
-    assert (run.table.tasks, run.table.expected.tolist(), keys(run)) == (["0", "1"], [1, 1], ["0:0"])
+def test_a_row_with_a_score_goes_before_one_whose_score_is_no_number(tmp_path: Path) -> None:
+    run = read_rows(tmp_path, [rollout(0, 0, "abc"), rollout(0, 0, 0.0), rollout(0, 0, None), rollout(1, 0)])
+    assert (keys(run), scores(run), run.surplus) == (["0:0", "1:0"], [0.0, 1.0], 2)
+    assert [row.line for row in run.duplicates[0].rows] == [2, 1, 3]
+
+
+def test_a_verdict_in_words_is_no_bad_score_when_the_rule_reads_it(tmp_path: Path) -> None:
+    rows: list[Row] = [{"id": "a", "score": "good"}, {"id": "b", "score": "poor"}]
+    run = read_rows(tmp_path, rows, fields=("score",))
+    assert (keys(run), run.reward_field, run.bad_scores) == (["a:0", "b:0"], None, [])
 
 
 def test_a_file_of_bad_rows_says_what_is_wrong_with_the_first(tmp_path: Path) -> None:
@@ -125,17 +150,19 @@ def test_any_records_are_read_by_named_fields(tmp_path: Path, score: list[Any], 
     assert [item.text for item in run.rollout("c1:3").items] == ["reply 1"]
 
 
-def test_a_text_where_the_score_should_be_is_a_bad_line(tmp_path: Path) -> None:
-    rows: list[Row] = [{"id": "a", "points": 1}, {"id": "b", "points": "good"}, {"id": "c", "points": 0}]
-    run = read_rows(tmp_path, rows, reward_field="points")
-    assert (keys(run), reasons(run)) == (["a:0", "c:0"], [(2, "points is 'good', expected a number")])
-
-
-def test_one_score_that_is_a_list_does_not_spoil_the_others(tmp_path: Path) -> None:
-    rows: list[Row] = [{"id": "a", "score": 1}, {"id": "b", "score": [1]}, {"id": "c", "score": False}, {"id": "d"}]
+@pytest.mark.parametrize(
+    ("odd", "shown"),
+    [
+        pytest.param("good", "'good'", id="text"),
+        pytest.param([1], "'[1]'", id="list"),
+        pytest.param({"value": 1}, "an object", id="object"),
+    ],
+)
+def test_one_score_that_is_no_number_does_not_spoil_the_others(tmp_path: Path, odd: Any, shown: str) -> None:
+    rows: list[Row] = [{"id": "a", "score": 1}, {"id": "b", "score": odd}, {"id": "c", "score": False}, {"id": "d"}]
     run = read_rows(tmp_path, rows)
-    assert (keys(run), scores(run)) == (["a:0", "c:0", "d:0"], [1.0, 0.0, None])
-    assert reasons(run) == [(2, "score is '[1]', expected a number")]
+    assert (keys(run), scores(run)) == (["a:0", "b:0", "c:0", "d:0"], [1.0, None, 0.0, None])
+    assert [(bad.line, bad.reason) for bad in run.bad_scores] == [(2, f"score is {shown}, expected a number")]
 
 
 @pytest.mark.parametrize("size", [1023, 1024, 1025, 5000])

@@ -204,7 +204,8 @@ def test_a_row_may_be_larger_than_a_chunk(tmp_path: Path, monkeypatch: pytest.Mo
 def test_bad_lines_say_where_they_are_and_what_is_wrong(tmp_path: Path) -> None:
     good = jsonl([rollout(0, 0)])
     bad = [
-        b"<PLACEHOLDER ROW>", b"[1, 2]", b'{"reward": NaN}', b'{"reward": 1', b'{"reward": [1]}', b'{"response": 3}',
+        b"<PLACEHOLDER ROW>", b"[1, 2]", b'{"reward": NaN}', b'{"reward": 1', b'{"_ng_task_index": [1]}',
+        b'{"response": 3}',
         b'{"a": "\xff"}', b"[" * 5000,
     ]  # fmt: skip
     found = read(write_bytes(tmp_path / "run.jsonl", good + b"\n".join(bad) + b"\n" + good)).scan
@@ -213,7 +214,7 @@ def test_bad_lines_say_where_they_are_and_what_is_wrong(tmp_path: Path) -> None:
         (3, "is a list, expected an object"),
         (4, "contains NaN, which is not JSON; write null for an unknown number"),
         (5, "is truncated: the JSON ends before its object does"),
-        (6, "reward is a list, expected a number"),
+        (6, "_ng_task_index is a list, expected a number"),
         (7, "response is a number, expected an object"),
         (8, "invalid UTF-8 at byte 7 of the row"),
         (9, "is nested too deeply to read"),
