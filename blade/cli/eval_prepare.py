@@ -25,7 +25,7 @@ def prepare(
         str,
         typer.Argument(
             metavar="NAME",
-            help="Benchmark; `blade list benchmarks` shows them. With --from, the file to read instead.",
+            help="Benchmark; `blade list benchmarks` shows them. With --from, the file or folder to read instead.",
             show_default=False,
         ),
     ],
@@ -35,7 +35,7 @@ def prepare(
         typer.Option(
             "--from",
             metavar="SET",
-            help="Make a benchmark of a set on disk: gsm8k, humaneval, ifeval or mmlu, as JSON lines, JSON or CSV.",
+            help="Make a benchmark of a set on disk: gsm8k, humaneval, ifeval or mmlu; JSON(L) or CSV, also .gz.",
         ),
     ] = None,
     out: Annotated[

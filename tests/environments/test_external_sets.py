@@ -1,5 +1,6 @@
 """Well-known sets on disk become tasks of our environments; the files here were written for these tests."""
 
+import gzip
 import json
 from pathlib import Path
 from typing import Any
@@ -132,6 +133,102 @@ def test_mmlu_is_read_from_csv_with_and_without_a_head(tmp_path: Path, text: str
 
     assert (task["question"], task["expected_answer"]) == ("Which is round, of these?", "B")
     assert task["options"] == ["box", "ball", "tile", "book"]
+
+
+def test_a_folder_with_a_file_per_subject_is_read_as_one_set(tmp_path: Path) -> None:
+    for subject in ("botany", "law"):
+        (tmp_path / f"{subject}_test.csv").write_text('"Which, of these?",a,b,c,d,C\n"Torn, row",a\n', encoding="utf-8")
+    (tmp_path / "README.txt").write_text("not a set")
+    external = load_external("mmlu", tmp_path)
+
+    assert [(task["task_id"], task["kind"]) for task in external.tasks] == [
+        ("mmlu-botany_test-000001", "botany"),
+        ("mmlu-law_test-000001", "law"),
+    ]
+    assert [row.reason for row in external.left_out] == [
+        "of botany_test: it has 2 cells where 6 are expected",
+        "of law_test: it has 2 cells where 6 are expected",
+    ]
+    with pytest.raises(InputError, match="holds no file that ends in"):
+        load_external("mmlu", empty_folder(tmp_path))
+
+
+def empty_folder(folder: Path) -> Path:
+    (folder / "empty").mkdir()
+    return folder / "empty"
+
+
+def test_a_gzipped_file_is_read_and_a_torn_one_told(tmp_path: Path) -> None:
+    whole = gzip.compress("".join(json.dumps(row) + "\n" for row in HUMANEVAL).encode())
+    (tmp_path / "HumanEval.jsonl.gz").write_bytes(whole)
+    (tmp_path / "torn.jsonl.gz").write_bytes(whole[:-20])
+
+    assert len(load_external("humaneval", tmp_path / "HumanEval.jsonl.gz").tasks) == 1
+    with pytest.raises(InputError, match="is no whole gzip file"):
+        load_external("humaneval", tmp_path / "torn.jsonl.gz")
+
+
+@pytest.mark.parametrize(
+    ("kind", "line", "reason"),
+    [
+        pytest.param("gsm8k", "{", "line 1 is no JSON", id="no_json"),
+        pytest.param("gsm8k", "7", "line 1 is no JSON object", id="no_object"),
+        pytest.param("gsm8k", '{"question": ["?"], "answer": "#### 1"}', "its question is no text", id="list"),
+        pytest.param("gsm8k", '{"question": "?", "answer": 4}', "its answer is no text", id="number"),
+        pytest.param("gsm8k", '{"question": "?", "answer": "#### one or 2 or 3"}', "has no number", id="several"),
+        pytest.param("humaneval", '{"prompt": "def f():", "entry_point": "f", "test": {}}', "test is no text", id="he"),
+        pytest.param(
+            "ifeval",
+            '{"prompt": "p", "instruction_id_list": [{"a": 1}], "kwargs": [{}]}',
+            "no rule checks the instruction",
+            id="instruction_is_an_object",
+        ),
+        pytest.param(
+            "ifeval",
+            '{"prompt": "p", "instruction_id_list": ["punctuation:no_comma"], "kwargs": ["{}"]}',
+            "are no mapping",
+            id="kwargs_are_a_text",
+        ),
+        pytest.param(
+            "mmlu", '{"question": "?", "A": "x", "B": "", "C": "y", "answer": "C"}', "option B is empty", id="gap"
+        ),
+        pytest.param("mmlu", '{"question": "?", "choices": "[a b]", "answer": 1}', "no list of options", id="text"),
+        pytest.param("mmlu", '{"question": "?", "choices": ["a", "b"], "answer": [1]}', "is neither one", id="answers"),
+    ],
+)
+def test_an_ugly_row_costs_itself_and_is_told(tmp_path: Path, kind: str, line: str, reason: str) -> None:
+    sets: dict[str, list[dict[str, Any]]] = {"gsm8k": GSM8K, "humaneval": HUMANEVAL, "ifeval": IFEVAL, "mmlu": MMLU}
+    path = tmp_path / "set.jsonl"
+    path.write_text(f"{line}\n{json.dumps(sets[kind][0])}\n", encoding="utf-8")
+    external = load_external(kind, path)
+
+    assert [task["task_id"] for task in external.tasks] == [f"{kind}-000002"]
+    assert [(row.line, reason in row.reason) for row in external.left_out] == [(1, True)]
+
+
+def test_only_a_line_feed_ends_a_line(tmp_path: Path) -> None:
+    question = "One\u2028line\x85with\x0cbreaks of other kinds?"
+    path = tmp_path / "set.jsonl"
+    row = {"question": question, "answer": "#### 1"}
+    path.write_text(json.dumps(row, ensure_ascii=False) + "\r\n", encoding="utf-8", newline="")
+
+    assert [task["question"] for task in load_external("gsm8k", path).tasks] == [question]
+
+
+def test_a_test_may_use_what_the_prompt_defines_before_the_function(tmp_path: Path) -> None:
+    row = {
+        "task_id": "Own/2",
+        "prompt": "import math\n\n\ndef code(s: str) -> str:\n    return s[::-1]\n\n\n"
+        'def decode(s: str) -> str:\n    """Undo code."""\n',
+        "entry_point": "decode",
+        "canonical_solution": "    return s[::-1]\n",
+        "test": "METADATA = {}\n\ndef check(candidate):\n"
+        "    assert math.isclose(1, 1) and candidate(code('abc')) == 'abc'\n",
+    }
+    external = load_external("humaneval", written(tmp_path / "set.jsonl", [row]))
+    answers = ["```python\ndef decode(s):\n    return s[::-1]\n```", "```python\ndef decode(s):\n    return s\n```"]
+
+    assert [rewards(external, answer) for answer in answers] == [[1.0], [0.0]]
 
 
 def test_a_json_array_is_read_as_well(tmp_path: Path) -> None:

@@ -45,8 +45,10 @@ class NotATask(Exception):
 
 class Set(NamedTuple):
     environment: str
-    needs: list[str]
-    """Fields every row must have."""
+    texts: list[str]
+    """Fields every row must have as a text."""
+    others: list[str]
+    """Fields every row must have in some form."""
     convert: Callable[[Fields], dict[str, Any]]
 
 
@@ -69,26 +71,32 @@ def load_external(kind: str, path: Path) -> External:
         try:
             tasks.append(named(kind, row, convert_row(SETS[kind], row)))
         except NotATask as reason:
-            left_out.append(LeftOut(line=row.line, reason=str(reason)))
+            left_out.append(LeftOut(line=row.line, reason=f"of {row.source}: {reason}" if row.source else str(reason)))
     if not tasks:
         raise InputError(f"{path}: none of its {len(left_out)} rows is a task of {kind}: {left_out[0].reason}.")
     return External(kind=kind, environment=SETS[kind].environment, tasks=tasks, left_out=left_out)
 
 
 def convert_row(which: Set, row: Row) -> dict[str, Any]:
-    if missing := [field for field in which.needs if row.fields.get(field) in (None, "")]:
+    if row.fault is not None:
+        raise NotATask(row.fault)
+    needs = [*which.texts, *which.others]
+    if missing := [field for field in needs if row.fields.get(field) in (None, "")]:
         raise NotATask(f"it has no {', '.join(missing)}")
+    if odd := [field for field in which.texts if not isinstance(row.fields[field], str)]:
+        raise NotATask(f"its {', '.join(odd)} is no text")
     return which.convert(row.fields)
 
 
 def named(kind: str, row: Row, task: dict[str, Any]) -> dict[str, Any]:
     """A task with an id that tells its line, in file order when sorted."""
-    return {"task_id": f"{kind}-{row.line:06d}", **task}
+    place = f"{row.source}-{row.line:06d}" if row.source else f"{row.line:06d}"
+    return {"task_id": f"{kind}-{place}", **task}
 
 
 def gsm8k(row: Fields) -> dict[str, Any]:
     """GSM8K: the answer stands after #### at the end of a worked solution."""
-    steps, mark, final = str(row["answer"]).rpartition("####")
+    steps, mark, final = row["answer"].rpartition("####")
     number = read_number(final)
     if not mark or number is None:
         raise NotATask("its answer has no number after ####")
@@ -115,8 +123,10 @@ def ifeval(row: Fields) -> dict[str, Any]:
     if not isinstance(names, list) or not isinstance(arguments, list) or len(names) != len(arguments):
         raise NotATask("instruction_id_list and kwargs are not lists of the same length")
     for name, given in zip(names, arguments, strict=True):
-        if name not in CHECKS:
+        if not isinstance(name, str) or name not in CHECKS:
             raise NotATask(f"no rule checks the instruction {name}")
+        if not isinstance(given, dict | None):
+            raise NotATask(f"the kwargs of the instruction {name} are no mapping")
         if missing := missing_arguments(name, given or {}):
             raise NotATask(f"the instruction {name} lacks {', '.join(missing)}")
     kept = [
@@ -148,7 +158,13 @@ def mmlu(row: Fields) -> dict[str, Any]:
 
 
 def lettered_columns(row: Fields) -> list[str]:
-    return [row[letter] for letter in string.ascii_uppercase if row.get(letter) not in (None, "")]
+    """What stands in columns A, B, ...; one left empty between others would move the letters of those after it."""
+    cells = [row.get(letter) for letter in string.ascii_uppercase]
+    count = max((place for place, cell in enumerate(cells, 1) if cell not in (None, "")), default=0)
+    empty = [place for place, cell in enumerate(cells[:count]) if cell in (None, "")]
+    if empty:
+        raise NotATask(f"its option {string.ascii_uppercase[empty[0]]} is empty")
+    return [str(cell) for cell in cells[:count]]
 
 
 def letter_of(answer: Any, count: int) -> str:
@@ -163,8 +179,8 @@ def letter_of(answer: Any, count: int) -> str:
 
 
 SETS: dict[str, Set] = {
-    "gsm8k": Set("numeric", ["question", "answer"], gsm8k),
-    "humaneval": Set("unit_tests", ["prompt", "entry_point", "test"], humaneval),
-    "ifeval": Set("constraints", ["prompt", "instruction_id_list", "kwargs"], ifeval),
-    "mmlu": Set("choice", ["question", "answer"], mmlu),
+    "gsm8k": Set("numeric", ["question", "answer"], [], gsm8k),
+    "humaneval": Set("unit_tests", ["prompt", "entry_point", "test"], [], humaneval),
+    "ifeval": Set("constraints", ["prompt"], ["instruction_id_list", "kwargs"], ifeval),
+    "mmlu": Set("choice", ["question"], ["answer"], mmlu),
 }

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from blade.environments.answering import TextEnvironment
 from blade.environments.command import judge_rows
 from blade.environments.environment import Task, Verdict
-from blade.environments.unit_tests.extraction import find_code
+from blade.environments.unit_tests.extraction import find_code, preamble
 from blade.environments.unit_tests.humaneval import run_check
 from blade.environments.unit_tests.sandbox import Died, Guest, Limits, Outcome, Raised, Returned
 
@@ -59,7 +59,9 @@ def run_tests(task: Task, source: str) -> list[Result]:
         if loaded != Returned(True):
             return [not_loaded(loaded, task["entry_point"])]
         if task.get("test"):
-            return [check_result(run_check(guest, task["test"], entry=task["entry_point"], limits=limits))]
+            # Tests use what the prompt defines before the function, as in HumanEval's own order of things.
+            test = preamble(task.get("prompt") or "", task["entry_point"]) + task["test"]
+            return [check_result(run_check(guest, test, entry=task["entry_point"], limits=limits))]
         results: list[Result] = []
         for case in task["cases"]:
             results.append(run_case(guest, task["entry_point"], case))
