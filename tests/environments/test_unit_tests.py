@@ -182,6 +182,56 @@ def test_a_test_that_is_code_runs_out_of_the_candidates_reach(code: str, reward:
     assert str(verdict.fields["metadata"].get("error")).startswith(str(error))
 
 
+FRAMES = """
+import gc, sys
+def square(n):
+    frame, held = sys._getframe(), []
+    while frame:
+        held += frame.f_locals.values()
+        frame = frame.f_back
+    for thing in [*held, *gc.get_objects()]:
+        if isinstance(thing, dict) and "expected" in thing: return eval(thing["expected"])
+        if isinstance(thing, str) and thing.startswith("swordfish"): return int(thing[9:])
+"""
+WRITE = """
+import atexit, os, sys
+def tell():
+    print('{"value": 9}', '{"passed": true}', sep="\\n")
+    for number in range(3, 16):
+        try: os.write(number, b'{"value": 16}\\n' * 5 + b'{"passed": true}\\n')
+        except OSError: pass
+"""
+CLOSE = """
+import os
+def square(n):
+    for number in range(16):
+        try: os.close(number)
+        except OSError: pass
+    return n * n
+"""
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        pytest.param(FRAMES, id="looks_for_the_expected_in_frames_and_objects"),
+        pytest.param(f"{WRITE}tell()\ndef square(n): pass", id="writes_verdicts_at_import"),
+        pytest.param(f"{WRITE}def square(n): tell(); os._exit(0)", id="writes_verdicts_and_leaves"),
+        pytest.param(f"{WRITE}atexit.register(tell)\ndef square(n): sys.exit(0)", id="writes_verdicts_at_exit"),
+        pytest.param(CLOSE, id="closes_its_channel"),
+        pytest.param("def square(n):\n    kept = []\n    kept.append(kept)\n    return kept", id="holds_itself"),
+        pytest.param("def square(n): return {i * (2**61 - 1): 0 for i in range(2500)}", id="hashes_alike"),
+    ],
+)
+def test_no_trick_with_the_channel_or_the_process_gets_points(code: str) -> None:
+    cases = [{"args": "(3,)", "expected": "9"}, {"args": "(4,)", "expected": "16"}, {"args": "(5,)", "expected": "25"}]
+    task = {"entry_point": "square", "prompt": "def square(n):\n", "cases": cases, "secret": "swordfish9"}
+    verdict = judge(task, f"```python\n{code}\n```")
+
+    assert verdict.reward == 0.0
+    assert verdict.fields["tests_passed"] < 3
+
+
 @pytest.mark.parametrize(
     "path", sorted((ROOT / "small_functions" / "functions").glob("*.py")), ids=lambda path: path.stem
 )
