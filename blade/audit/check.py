@@ -62,13 +62,15 @@ def check_report(text: str, *, evidence: Evidence | None = None) -> Audit:
     found: dict[Key, Check] = {}
     if evidence is not None:
         places = list(check_places(told, evidence.sources))
-        settle(found, (check for check in places if check.holds is False))
+        written = check_wording(told, evidence.templates)
+        settle(found, (check for check in (*places, *written) if check.holds is False))
         settle(found, check_wording(told, evidence.rendered))
         settle(found, check_standing(told, evidence.sources))
         settle(found, places)
         settle(found, check_numbers(told, evidence.knowledge))
         settle(found, check_nothing(told, evidence.knowledge))
         settle(found, check_sweeping(told, [grid for rendering in evidence.rendered for grid in rendering.grids]))
+        settle(found, written)
     settle(found, check_arithmetic(told))
     for claim in told.claims:
         if key_of(claim) not in found:

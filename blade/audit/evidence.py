@@ -58,7 +58,9 @@ class Evidence:
     comparison: Comparison | None = None
     """What changed between them."""
     renderings: Sequence[str] = field(default=())
-    """Further texts that are known to be true, such as a golden report."""
+    """Further texts that the rows alone give."""
+    written: Sequence[str] = field(default=())
+    """Texts of which the rows give every number and a reader the words, such as a golden report."""
 
     @cached_property
     def texts(self) -> list[str]:
@@ -72,6 +74,11 @@ class Evidence:
     def rendered(self) -> list[Told]:
         """The same, read."""
         return [read_report(text) for text in self.texts]
+
+    @cached_property
+    def templates(self) -> list[Told]:
+        """What was written, read."""
+        return [read_report(text) for text in self.written]
 
     @cached_property
     def knowledge(self) -> Knowledge:

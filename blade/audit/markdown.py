@@ -19,9 +19,15 @@ FENCE = re.compile(r" {0,3}(`{3,}|~{3,})(?!.*`)")
 ITEM = re.compile(r"\s*(?:[-*+•]|\(?\d{1,3}[.)])(?:\s+|$)")
 DELIMITER = re.compile(r"\s*\|?(?:\s*:?-+:?\s*\|)+\s*(?::?-+:?)?\s*$")
 RULE = re.compile(r"\s*([-*_=])(?:\s*\1){2,}\s*$")
-QUOTE_MARK = re.compile(r"\s*(?:>\s?)+")
+QUOTE_MARK = re.compile(r"^\s*(?:>\s?)+")
 PIPE = re.compile(r"(?<!\\)\|")
-COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
+COMMENT = re.compile(
+    r"^ {0,3}(?P<fence>`{3,}|~{3,})[^\n]*\n.*?(?:^ {0,3}(?P=fence)[`~]*[ \t]*$|\Z)"
+    r"|(?<!`)(?P<tick>`+)(?!`)(?:(?!\n\s*\n).){1,4000}?(?<!`)(?P=tick)(?!`)"
+    r"|(?P<comment><!--.*?-->|^ {0,3}<!--.*)",
+    re.DOTALL | re.MULTILINE,
+)
+"""A comment; what looks like one in code is none, and is found as code. One that nothing closes must begin a line."""
 INLINE = re.compile(
     r"\\(?P<escaped>[!-/:-@\[-`{-~])"
     r"|(?<!`)(?P<fence>`+)(?!`)(?P<code>.{1,4000}?)(?<!`)(?P=fence)(?!`)"
@@ -183,8 +189,12 @@ def split_cells(line: str) -> tuple[str, ...]:
 
 def read_document(text: str) -> Document:
     """A report as passages and tables; fenced code and comments are left out."""
-    hidden = COMMENT.sub(lambda found: "\n" * found[0].count("\n"), text)
-    return _Reader(hidden.splitlines()).read()
+    return _Reader(without_comments(text).splitlines()).read()
+
+
+def without_comments(text: str) -> str:
+    """The text with its comments taken out, and every other line where it was."""
+    return COMMENT.sub(lambda found: "\n" * found[0].count("\n") if found["comment"] else found[0], text)
 
 
 class _Reader:

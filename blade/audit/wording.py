@@ -21,18 +21,36 @@ VALUE = re.compile(rf"{CODE_OPEN}[^{CODE_CLOSE}]*{CODE_CLOSE}|(?<![\w@^])[+−-]
 NUMBER = re.compile(r"[+-]?\d[\d,]*(?:\.\d+)?")
 HOLE = "□"
 SENSES: dict[str, str] = {
-    **dict.fromkeys(("every", "all", "each", "everybody"), "all"),
-    **dict.fromkeys(("no", "none", "nobody", "nothing", "not", "never", "without", "neither"), "none"),
-    **dict.fromkeys(("pass", "passes", "passed", "passing"), "pass"),
-    **dict.fromkeys(("fail", "fails", "failed", "failing"), "fail"),
-    **{word: word for word in ("only", "always", "sometimes", "with", "missing", "any")},
-    **{word: word for word in ("lowest", "highest", "most", "least", "fewest", "lower", "higher", "more", "less")},
-    **{word: word for word in ("high", "medium", "low", "improved", "regressed", "tied", "better", "worse")},
-    **{cause + mark: cause for cause in ("bi", "kg", "uk", "ti", "ir", "da") for mark in ("", "?")},
+    word: sense
+    for sense, words in {
+        "all": "every all each everybody both",
+        "none": "no none nobody nothing not never without neither cannot",
+        "pass": "pass passes passed passing",
+        "fail": "fail fails failed failing",
+        "more": "more higher greater larger bigger longer above",
+        "less": "less fewer lower smaller shorter below",
+        "most": "most highest largest biggest longest",
+        "least": "least lowest fewest smallest shortest",
+        "before": "before earlier",
+        "after": "after later",
+        "better": "better improved improves",
+        "worse": "worse regressed regresses",
+        "right": "right correct correctly true",
+        "wrong": "wrong incorrect incorrectly wrongly false",
+        "same": "same identical equal equally",
+        "different": "different other differently",
+        **{word: word for word in ("only", "always", "sometimes", "with", "missing", "any", "some", "tied", "half")},
+        **{word: word for word in ("first", "last", "second", "best", "worst", "high", "medium", "low", "twice")},
+        **{word: word for word in ("faster", "slower", "together", "alone")},
+    }.items()
+    for word in words.split()
 }
+SENSES |= {cause + mark: cause for cause in ("bi", "kg", "uk", "ti", "ir", "da") for mark in ("", "?")}
 """Words that turn the sense of a sentence, and what they stand for."""
 SIMILAR = 0.75
 """Share of words that a turned sentence has in common with the one it was made from."""
+FEW_WORDS = 5
+"""A sentence of fewer, without a number or a claim, is too short to be known again."""
 
 Place = tuple[str, ...]
 """Headings above a sentence; of a row also its table's caption and header."""
@@ -149,16 +167,21 @@ def compare(wording: Wording, known: Known) -> Iterator[Check]:
         yield from compare_parts(wording, min(same, key=partial(distance, wording)))
     elif wording.place in known and (row := row_named_alike(wording, known[wording.place])):
         yield from compare_cells(wording, row)
-    elif wording.place in known and (wording.parts or wording.claims):
+    elif wording.place in known and (wording.parts or wording.claims or wording.words.count(" ") >= FEW_WORDS - 1):
         yield from compare_sense(wording, known[wording.place])
 
 
 def row_named_alike(wording: Wording, known: dict[str, list[Wording]]) -> Wording | None:
-    """The one row of the same table with the same first cell."""
-    rows = [
-        other for others in known.values() for other in others if wording.cells and other.cells[:1] == wording.cells[:1]
-    ]
-    return rows[0] if len(rows) == 1 and len(rows[0].cells) == len(wording.cells) else None
+    """The row of the same table with the same first cell; of several the one with most cells in common."""
+    rows = [other for others in known.values() for other in others if len(other.cells) == len(wording.cells)]
+    named = [other for other in rows if wording.cells and other.cells[0] == wording.cells[0]]
+    best = max(named, key=lambda other: common_cells(wording, other), default=None)
+    return best if best is not None and (len(named) == 1 or common_cells(wording, best) > 1) else None
+
+
+def common_cells(wording: Wording, other: Wording) -> int:
+    """How many cells of two rows are the same."""
+    return sum(mine == true for mine, true in zip(wording.cells, other.cells, strict=True))
 
 
 def compare_cells(wording: Wording, other: Wording) -> Iterator[Check]:
@@ -229,27 +252,32 @@ def name_claim(wording: Wording, part: Part) -> Claim:
 
 def compare_sense(wording: Wording, known: dict[str, list[Wording]]) -> Iterator[Check]:
     """A sentence with the numbers of a rendered one and nearly its words: those that turn the sense are wrong."""
-    texts = tuple(part.text for part in wording.parts)
-    mine = tokens(wording.words)
-    for other in (other for others in known.values() for other in others):
-        if tuple(part.text for part in other.parts) != texts:
-            continue
-        true = tokens(other.words)
-        matcher = SequenceMatcher(None, mine, true, autojunk=False)
-        if matcher.ratio() < SIMILAR:
-            continue
-        changes = [(mine[a:b], true[c:d]) for tag, a, b, c, d in matcher.get_opcodes() if tag != "equal"]
-        if senses(words for words, _ in changes) != senses(words for _, words in changes):
-            yield Check(
-                claim=turned_claim(wording, changes), holds=False, true=other.text, why="it turns what the rows say"
-            )
+    texts, mine = tuple(part.text for part in wording.parts), tokens(wording.words)
+    alike = [
+        (SequenceMatcher(None, mine, tokens(other.words), autojunk=False), other)
+        for others in known.values()
+        for other in others
+        if tuple(part.text for part in other.parts) == texts
+    ]
+    matcher, other = max(alike, key=lambda entry: entry[0].ratio(), default=(None, None))
+    if matcher is None or other is None or matcher.ratio() < SIMILAR:
         return
+    true = tokens(other.words)
+    changes = [(mine[a:b], true[c:d]) for tag, a, b, c, d in matcher.get_opcodes() if tag != "equal"]
+    if senses(words for words, _ in changes) != senses(words for _, words in changes):
+        claim = turned_claim(wording, changes)
+        yield Check(claim=claim, holds=False, true=other.text, why="it turns what the rows say")
 
 
 def senses(changed: Iterable[Sequence[str]]) -> Counter[str]:
     """What some words stand for that turn a sentence."""
-    known = (SENSES.get(word.strip(".,;:()*")) for words in changed for word in words)
+    known = (sense_of(word.strip('.,;:()*“”"')) for words in changed for word in words)
     return Counter(sense for sense in known if sense)
+
+
+def sense_of(word: str) -> str | None:
+    """What a word stands for, if it turns a sentence."""
+    return "none" if re.search("n[’']t$", word) else SENSES.get(word)
 
 
 def tokens(words: str) -> list[str]:

@@ -33,7 +33,8 @@ def check(
         Path | None,
         typer.Option(
             metavar="DIR",
-            help="Folder that `blade diagnose` or `blade compare` wrote; the report's own folder when it is one.",
+            help="Folder that `blade diagnose` or `blade compare` wrote, or one of golden reports; by default the "
+            "report's own, when it is one.",
         ),
     ] = None,
     rollouts: Annotated[
@@ -59,7 +60,7 @@ def check(
         raise UsageError("--success and --labels are about --rollouts; a folder was diagnosed with its own.")
     if analysis is not None and rollouts:
         raise UsageError("--analysis and --rollouts exclude each other; name one place to check against.")
-    evidence, against = read_rollouts(rollouts, success, labels) if rollouts else read_folder(report, analysis)
+    evidence, against = read_rollouts(rollouts, success, labels) if rollouts else read_folder(report, analysis, text)
     audit = check_report(text, evidence=evidence)
     if as_json:
         print_audit_json(audit)
@@ -78,14 +79,29 @@ def read_text(report: Path) -> str:
         raise InputError(f"{report}: cannot be read: {error.strerror or error}.") from error
 
 
-def read_folder(report: Path, analysis: Path | None) -> "tuple[Evidence | None, str]":
+def read_folder(report: Path, analysis: Path | None, text: str) -> "tuple[Evidence | None, str]":
     """What a folder holds to check against, and its name; nothing when the report lies in no such folder."""
     from blade.audit.evidence import evidence_in, holds_evidence
 
     folder = analysis or report.absolute().parent
+    if not holds_evidence(folder) and (evidence := read_golden(report, folder, text)) is not None:
+        return evidence, f"the rollouts behind {folder.name}"
     if analysis is None and not holds_evidence(folder):
         return None, ""
     return evidence_in(folder), str(analysis or report.parent)
+
+
+def read_golden(report: Path, folder: Path, text: str) -> "Evidence | None":
+    """What golden reports in a folder were made from: of the model in the report's name, or of the one it is about."""
+    from blade.audit.package.layout import find_reports
+
+    known = [files.model for files in find_reports(folder)]
+    if not known:
+        return None
+    from blade.audit.golden.claims import evidence_beside
+
+    named = [model for model in known if report.name.startswith(model)]
+    return evidence_beside(folder, text, max(named, key=len, default=None))
 
 
 def read_rollouts(rollouts: list[str], success: str | None, labels: Path | None) -> "tuple[Evidence | None, str]":

@@ -42,7 +42,8 @@ def judge(
     """
     import json
 
-    from blade.audit.judge.golden import choose_golden, judge_report
+    from blade.audit.golden.sources import choose_golden
+    from blade.audit.judge.golden import judge_report
     from blade.cli.terminal import print_json
     from blade.errors import InputError
 

@@ -20,6 +20,10 @@ class Blind(Evidence):
     def rendered(self) -> list[Told]:
         return []
 
+    @property
+    def templates(self) -> list[Told]:
+        return []
+
 
 def read_diagnosed(path: Path) -> Diagnosed:
     """The diagnosis of the one run in a file."""

@@ -7,6 +7,7 @@ made from and is false: a number, name or word that the rows gave is another one
 import random
 import re
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from typing import NamedTuple
 
 CODE = re.compile(r"`[^`\n]*`")
@@ -19,6 +20,13 @@ SENSES = {
     **{"Every": "No", "every": "no", "No ": "Every ", "never": "always", "always": "never", "only": "never only"},
     **{"passed": "failed", "failing": "passing", "most often": "least often", "Nobody": "Everybody"},
 }
+FLIPS = {
+    **{"more": "fewer", "fewer": "more", "less": "more", "higher": "lower", "lower": "higher", "above": "below"},
+    **{"before": "after", "first": "last", "longer": "shorter", "better": "worse", "worse": "better"},
+    **{"highest": "lowest", "lowest": "highest", "largest": "smallest", "best": "worst"},
+}
+QUANTIFIERS = {"all": "none", "All": "None", "none": "all", "both": "neither", "each": "only one", "any": "no"}
+VERB = re.compile(r"\b(?:is|are|was|were|has|have|does|can|will|would|passes|pass|fails|fail)\b(?! not)")
 INTERVAL = re.compile(r"\b\d+(?:\.\d+)? % (?:interval|bound)")
 
 
@@ -188,6 +196,77 @@ def sense(lines: list[str], rng: random.Random) -> Iterator[Change]:
                 yield at, line[:place] + new + line[place + len(old) :], old, new
 
 
+def is_prose(line: str) -> bool:
+    return not line.startswith(("|", "#", "Citations read", "Prose by"))
+
+
+def words_replaced(lines: list[str], words: dict[str, str]) -> Iterator[Change]:
+    """Each of some words in prose, outside of code, by another."""
+    pattern = re.compile(rf"(?<![\w-])(?:{'|'.join(words)})(?![\w-])")
+    for at, line, _ in sections(lines):
+        for found in pattern.finditer(CODE.sub(lambda code: "x" * len(code[0]), line)):
+            if is_prose(line):
+                yield at, replaced(line, found, words[found[0]]), found[0], words[found[0]]
+
+
+def flipped(lines: list[str], rng: random.Random) -> Iterator[Change]:
+    """More becomes fewer, before becomes after."""
+    return words_replaced(lines, FLIPS)
+
+
+def quantifier(lines: list[str], rng: random.Random) -> Iterator[Change]:
+    """All becomes none."""
+    return words_replaced(lines, QUANTIFIERS)
+
+
+def negated(lines: list[str], rng: random.Random) -> Iterator[Change]:
+    """A sentence with `not` behind its verb."""
+    for at, line, _ in sections(lines):
+        for found in VERB.finditer(CODE.sub(lambda code: "x" * len(code[0]), line)):
+            if is_prose(line):
+                new = f"{found[0]} not" if found[0].startswith(("i", "a", "w", "h", "c", "d")) else f"do not {found[0]}"
+                yield at, replaced(line, found, new), found[0], new
+
+
+def swapped_cells(lines: list[str], rng: random.Random) -> Iterator[Change]:
+    """Two different numbers of a row change places."""
+    for at, line, _ in sections(lines):
+        if is_row(lines, at):
+            cells = line.split(" | ")
+            places = [n for n in range(1, len(cells)) if re.match(r"[+-]?\d", cells[n])]
+            for one, other in pairwise(places):
+                if cells[one].rstrip(" |") != cells[other].rstrip(" |"):
+                    mine = list(cells)
+                    tail = " |" if cells[other].endswith(" |") else ""
+                    mine[one], mine[other] = cells[other].removesuffix(" |"), cells[one] + tail
+                    yield at, " | ".join(mine), cells[one], cells[other]
+
+
+def other_citation(lines: list[str], rng: random.Random) -> Iterator[Change]:
+    """A citation becomes another one of the report, which is there but is not the one that was meant."""
+    known = sorted({found[0] for line in lines for found in CITATION.finditer(line)})
+    for at, line, _ in sections(lines):
+        for found in CITATION.finditer(line):
+            others = [key for key in known if key != found[0] and key not in line]
+            if others:
+                new = rng.choice(others)
+                yield at, replaced(line, found, new), found[0], new
+
+
+def other_task(lines: list[str], rng: random.Random) -> Iterator[Change]:
+    """A task's key becomes that of another task."""
+    known = sorted({found[1] for line in lines for found in CITATION.finditer(line)})
+    for at, line, title in sections(lines):
+        if title in ("Artifact Inventory", "Aggregate Results", "Configuration Changes", "Slices"):
+            continue
+        for found in TASK.finditer(line):
+            key = next(group for group in found.groups() if group)
+            others = [other for other in known if f"`{other}`" not in line]
+            if key in known and others:
+                new = rng.choice(others)
+                yield at, replaced(line, found, f"`{new}`"), key, new
+
+
 KINDS: dict[str, Callable[[list[str], random.Random], Iterator[Change]]] = {
     "a digit of the summary": headline,
     "a digit of other prose": prose,
@@ -200,4 +279,10 @@ KINDS: dict[str, Callable[[list[str], random.Random], Iterator[Change]]] = {
     "a word of a quote": quote,
     "a label": label,
     "a word that turns the sense": sense,
+    "two cells of a row swapped": swapped_cells,
+    "another rollout's citation": other_citation,
+    "another task's key": other_task,
+    "all, none, both, each": quantifier,
+    "more and fewer flipped": flipped,
+    "a sentence negated": negated,
 }

@@ -6,10 +6,11 @@ import pytest
 from small_packages import write_package, write_text
 
 from blade.audit.golden.guard import find_golden_benchmarks
+from blade.audit.golden.sources import choose_golden
 from blade.audit.judge.adversaries import adversaries, deny
 from blade.audit.judge.calibration import Calibration, calibrate_folder, calibrate_package
 from blade.audit.judge.facts import read_facts
-from blade.audit.judge.golden import choose_golden, judge_report
+from blade.audit.judge.golden import judge_report
 from blade.audit.judge.paraphrase import paraphrase
 from blade.audit.package.layout import find_reports
 

@@ -6,10 +6,14 @@ from collections import Counter
 import pytest
 from known_runs import Blind, demo, demo_evidence, flights
 from mutations import KINDS, lies
+from small_packages import write_package
 
 from blade.audit.check import check_report
 from blade.audit.claims import NUMERIC
 from blade.audit.evidence import Evidence, evidence_of
+from blade.audit.golden.build import build
+from blade.audit.golden.claims import evidence_for
+from blade.audit.golden.sources import find_source
 from blade.comparison import compare_many
 from blade.diagnosis import Diagnosed
 from blade.report.comparison_report import render_comparison
@@ -52,6 +56,30 @@ def test_lies_in_a_report_are_caught(kind: str, small: Diagnosed) -> None:
     text, evidence = render_report(build_report(small.analysis)), evidence_of([small])
     told = [lie for lie in lies(text, seed=1, most=4) if lie.kind == kind]
     missed = [lie for lie in told if not check_report(lie.text, evidence=evidence).contradicted]
+
+    assert told, "no such lie could be told"
+    assert [(lie.line, lie.change) for lie in missed] == []
+
+
+@pytest.fixture(scope="module")
+def golden(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Evidence]:
+    """A golden report and what it was made from."""
+    source = find_source(str(write_package(tmp_path_factory.mktemp("golden"))))
+    built = build(source, "model-a")
+    return built.report, evidence_for(source, built)
+
+
+def test_a_golden_report_is_supported_to_the_last_claim(golden: tuple[str, Evidence]) -> None:
+    audit = check_report(golden[0], evidence=golden[1])
+
+    assert audit.supported
+    assert [(one.claim.line, one.claim.said, one.why) for one in (*audit.contradicted, *audit.unverifiable)] == []
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_lies_in_a_golden_report_are_caught(kind: str, golden: tuple[str, Evidence]) -> None:
+    told = [lie for lie in lies(golden[0], seed=3, most=4) if lie.kind == kind]
+    missed = [lie for lie in told if not check_report(lie.text, evidence=golden[1]).contradicted]
 
     assert told, "no such lie could be told"
     assert [(lie.line, lie.change) for lie in missed] == []

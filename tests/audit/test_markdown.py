@@ -73,6 +73,24 @@ def test_a_bar_behind_a_backslash_belongs_to_its_cell() -> None:
     assert split_cells(r"| a \| b | `c` |") == ("a | b", plain("`c`"))
 
 
+def test_a_sign_inside_a_line_makes_no_block_quote() -> None:
+    document = read_document(
+        "- it says “`<b>16</b>`” and 3 > 2\n> truly quoted\n\n| a > b | c |\n|---|---|\n| `x>y` | 1 |\n"
+    )
+
+    assert [shown(passage.text) for passage in document.passages] == ["it says “`<b>16</b>`” and 3 > 2", "truly quoted"]
+    assert [tuple(map(shown, row.cells)) for row in document.tables[0].rows] == [("`x>y`", "1")]
+
+
+def test_comments_are_left_out_but_not_what_looks_like_one_in_code() -> None:
+    text = "Said `<!--` here. <!-- 1 -->\n\n```\n<!--\n```\nStill 5 < 6 <!-- read.\n\n<!-- open\nto the end\n"
+
+    assert [shown(passage.text) for passage in read_document(text).passages] == [
+        "Said `<!--` here.",
+        "Still 5 < 6 <!-- read.",
+    ]
+
+
 @given(st.text(alphabet='ab1 |`*_-#>\n.\\"“”%', max_size=200))
 def test_any_text_is_read_and_every_place_is_one_of_its_lines(text: str) -> None:
     document = read_document(text)

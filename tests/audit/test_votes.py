@@ -8,8 +8,9 @@ import pytest
 from loopback import Call, Loopback, Say
 from small_packages import write_package
 
+from blade.audit.golden.sources import choose_golden
 from blade.audit.judge.facts import Fact
-from blade.audit.judge.golden import choose_golden, judge_report
+from blade.audit.judge.golden import judge_report
 from blade.audit.judge.votes import Vote, ask_for_votes, fence_for
 from blade.errors import UsageError
 from blade.llm.connect import connect
@@ -102,5 +103,7 @@ def test_which_golden_report_is_meant_must_be_clear(tmp_path: Path) -> None:
     assert choose_golden(golden, "# About model-b\n").model == "model-b"
     assert choose_golden(golden, "# Of nobody\n", "model-a").model == "model-a"
     assert choose_golden(golden / "model-b_golden_report.md", "").model == "model-b"
-    with pytest.raises(UsageError, match="golden reports of model-a, model-b; say which with --model"):
+    with pytest.raises(
+        UsageError, match="golden reports of model-a, model-b; say which in the report's title or with --model"
+    ):
         choose_golden(golden, "# Of nobody\n")

@@ -1,8 +1,8 @@
 """How many lies does `blade check` catch, and how often does it cry wolf?
 
-Clean reports of made-up runs, and of any rollouts named on the command line, are checked as they are: every
-contradiction is a false alarm. Then one thing at a time is changed in them, and what is caught is counted by kind: with
-the rows, with the rows but without the wording of our own reports (as for a stranger's), and with no rows at all.
+Clean reports of made-up runs, golden reports, and reports of any rollouts named on the command line are checked as they
+are: every contradiction is a false alarm. Then one thing at a time is changed in them, and what is caught is counted by
+kind: with the rows, with the rows but without the wording of our own reports (as for a stranger's), and with no rows.
 
 Usage: python tests/bench/audit.py [ROLLOUTS...] [--most N] [--seed S]     exit 1 when a goal is missed
 """
@@ -25,6 +25,10 @@ from mutations import lies
 from blade.audit.check import check_report
 from blade.audit.claims import NUMERIC
 from blade.audit.evidence import Evidence, evidence_of
+from blade.audit.golden.build import build
+from blade.audit.golden.claims import evidence_for
+from blade.audit.golden.guard import find_golden_benchmarks
+from blade.audit.golden.sources import find_source
 from blade.comparison import compare_many
 from blade.diagnosis import diagnose
 from blade.errors import BladeError
@@ -32,6 +36,7 @@ from blade.report.comparison_report import render_comparison
 from blade.report.report import build_report, render_report
 from blade.rollouts import ReadOptions, read_runs
 
+ROOT = Path(__file__).resolve().parents[2]
 GOAL = 0.95
 WAYS = ("rows", "rows, own words", "itself")
 
@@ -65,6 +70,17 @@ def cases(files: Sequence[str]) -> list[Case]:
             found.append(make_case(run.run.name, render_report(build_report(run.analysis)), evidence_of([run])))
     with tempfile.TemporaryDirectory() as folder:
         found.append(comparison_case(Path(folder)))
+    return [*found, *golden_cases()]
+
+
+def golden_cases() -> list[Case]:
+    """Every golden report of this checkout."""
+    found = []
+    for name in find_golden_benchmarks(ROOT):
+        source = find_source(name, ROOT)
+        for model in source.models():
+            built = build(source, model)
+            found.append(make_case(f"{name} {model}", built.report, evidence_for(source, built)))
     return found
 
 

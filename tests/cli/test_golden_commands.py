@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import pytest
 from blade_command import blade, document
 from small_packages import write_package
 
@@ -90,3 +91,29 @@ def test_a_judgement_is_printed_as_json(tmp_path: Path) -> None:
 
     assert (found["score"], found["caps"], found["claims"]["contradicted"]) == (1.0, [], [])
     assert {"id", "met", "line", "by"} <= set(found["facts"][0])
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        pytest.param("always passes 4\n", "always passes 5\n", id="a_digit"),
+        pytest.param("(`5:3#1`)", "(`5:2#1`)", id="an_id"),
+        pytest.param("`dropping the carry`", "`dropping a carry`", id="a_quoted_word"),
+        pytest.param("The word is misread", "Only the word is misread", id="an_only"),
+        pytest.param("The word is misread", "The word is not misread", id="a_not"),
+    ],
+)
+def test_one_change_in_a_golden_report_is_contradicted_where_it_lies_and_elsewhere(
+    tmp_path: Path, old: str, new: str
+) -> None:
+    golden = write_package(tmp_path) / "golden_reports"
+    report, copy = golden / "model-a_golden_report.md", tmp_path / "copy.md"
+    text = report.read_text(encoding="utf-8")
+    assert old in text
+    assert blade("check", report).exit_code == 0
+    report.write_text(text.replace(old, new, 1), encoding="utf-8")
+    copy.write_text(text.replace(old, new, 1), encoding="utf-8")
+
+    for found in (blade("check", report), blade("check", copy, "--analysis", golden)):
+        assert found.exit_code == 1
+        assert "Contradicted" in found.stdout

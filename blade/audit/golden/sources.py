@@ -5,7 +5,7 @@ from pathlib import Path
 import msgspec
 import yaml
 
-from blade.audit.package.layout import Package, checkouts, find_package
+from blade.audit.package.layout import GoldenFiles, Package, checkouts, find_package, find_reports
 from blade.benchmarks import find_benchmark
 from blade.benchmarks.benchmark import OWN_BLOCK, OwnBlock
 from blade.diagnosis import AnalyzeOptions, Diagnosed, diagnose, read_labels, relabel, with_named_fields
@@ -65,6 +65,28 @@ def source_of(package: Package) -> Source:
             pack=str(pack) if pack is not None and pack.is_file() else None,
         ),
     )
+
+
+def choose_golden(place: Path, report: str, model: str | None = None) -> GoldenFiles:
+    """The golden package a report is about: the one named, the only one, or the one whose model the report names.
+
+    Raises:
+        InputError: the folder holds no golden report.
+        UsageError: nobody can tell which.
+    """
+    found = [files for files in find_reports(place if place.is_dir() else place.parent) if not files.is_comparison]
+    if place.is_file():
+        found = [files for files in found if files.report.name == place.name]
+    if not found:
+        raise InputError(f"{place}: holds no <model>_golden_report.md.")
+    names = ", ".join(files.model for files in found)
+    if model is not None:
+        found = [files for files in found if files.model == model]
+    named = [files for files in found if files.model in report.partition("\n## ")[0]]
+    chosen = found if len(found) == 1 else named
+    if len(chosen) != 1:
+        raise UsageError(f"{place}: holds golden reports of {names}; say which in the report's title or with --model.")
+    return chosen[0]
 
 
 def golden_place(folder: Path) -> Path:

@@ -1,6 +1,4 @@
-"""Judging with everything at hand: which golden package a report is about, and what the rows say about its claims."""
-
-from pathlib import Path
+"""Judging with everything at hand: the golden package a report is about, and what the rows say about its claims."""
 
 import msgspec
 
@@ -14,8 +12,8 @@ from blade.audit.judge.judge import Judgement, judge
 from blade.audit.judge.truth import truth_beside
 from blade.audit.judge.votes import Vote, ask_for_votes
 from blade.audit.outcome import Check
-from blade.audit.package.layout import GoldenFiles, find_package, find_reports, rollouts_beside
-from blade.errors import InputError, UsageError
+from blade.audit.package.layout import GoldenFiles, find_package, rollouts_beside
+from blade.errors import InputError
 from blade.llm.model import Model
 
 MADE_UP_CLAIMS: dict[str, Kind] = {"citation": "citation", "quote": "quote", "task": "task"}
@@ -31,28 +29,6 @@ class Judged(msgspec.Struct, frozen=True, kw_only=True):
     """What the report is worth."""
     vote: Vote | None = None
     """What a model made of the facts no check decides; `None` without one."""
-
-
-def choose_golden(place: Path, report: str, model: str | None = None) -> GoldenFiles:
-    """The golden package a report is about: the one named, the only one, or the one whose model the report names.
-
-    Raises:
-        InputError: the folder holds no golden report.
-        UsageError: nobody can tell which.
-    """
-    found = [files for files in find_reports(place if place.is_dir() else place.parent) if not files.is_comparison]
-    if place.is_file():
-        found = [files for files in found if files.report.name == place.name]
-    if not found:
-        raise InputError(f"{place}: holds no <model>_golden_report.md.")
-    names = ", ".join(files.model for files in found)
-    if model is not None:
-        found = [files for files in found if files.model == model]
-    named = [files for files in found if files.model in report.partition("\n## ")[0]]
-    chosen = found if len(found) == 1 else named
-    if len(chosen) != 1:
-        raise UsageError(f"{place}: holds golden reports of {names}; say which with --model.")
-    return chosen[0]
 
 
 def judge_report(report: str, files: GoldenFiles, *, asked: Model | None = None) -> Judged:
@@ -77,7 +53,7 @@ def wrong_claims(report: str, files: GoldenFiles, golden: str) -> list[Held]:
     if rollouts is None:
         return []
     source = source_of(find_package(rollouts.parent.parent))
-    evidence = Evidence([run_of(diagnose_model(source, files.model))], None, [golden])
+    evidence = Evidence([run_of(diagnose_model(source, files.model))], written=[golden])
     return [as_held(one) for one in check_report(report, evidence=evidence).contradicted]
 
 

@@ -139,9 +139,15 @@ def beside(report: Path, *names: str) -> Path | None:
     return next((report.with_name(name) for name in names if report.with_name(name).is_file()), None)
 
 
+def benchmark_of(golden: Path) -> Path | None:
+    """The benchmark's folder that a folder of golden reports belongs to: around it, or of the same name."""
+    golden = golden.resolve()
+    places = [golden.parent, golden.parent.parent / "benchmarks" / golden.name]
+    return next((place for place in places if (place / "rollouts").is_dir()), None)
+
+
 def rollouts_beside(report: Path, model: str) -> Path | None:
-    """The rollouts a golden report is about: of the package it stands in, or of the benchmark of the same name."""
-    golden = report.resolve().parent
-    places = [golden.parent / "rollouts" / f"{model}.jsonl"]
-    places.append(golden.parent.parent / "benchmarks" / golden.name / "rollouts" / f"{model}.jsonl")
-    return next((place for place in places if place.is_file()), None)
+    """The rollouts a golden report is about."""
+    folder = benchmark_of(report.resolve().parent)
+    place = None if folder is None else folder / "rollouts" / f"{model}.jsonl"
+    return place if place is not None and place.is_file() else None
