@@ -3,7 +3,8 @@
 M reads ids, reward, verifier scalars and usage of every row, groups by task and computes pass@k. F adds, per row, how
 many items of each kind there are, the first tool, bytes of text, the end of the last message, and whether what tools
 and the agent said contains any of the texts of `LITERALS`. All take the schema as given, which is more than a user
-knows beforehand, and none minds a bad line. Every reader gets one thread, as ours has one process.
+knows beforehand, and none minds a bad line. Every reader gets one thread, as ours has one process, and those that make
+Python objects do not stop to look for cycles, as ours does not.
 """
 
 import json
@@ -22,6 +23,7 @@ import pandas as pd
 import polars as pl
 
 from blade.metrics.passk import pass_at_k
+from blade.rollouts.decoding import collector_paused
 from blade.rollouts.patterns import LITERALS
 
 TEXTS = [literal.decode() for _, literal in LITERALS]
@@ -69,10 +71,11 @@ def duck_source(path: Path, response: str) -> str:
     return f"read_json('{path}', format='newline_delimited', maximum_object_size=100000000, columns={{{fields}}})"
 
 
-def duck(query: str) -> dict[str, Any]:
+def duck(query: str) -> Any:
+    """An Arrow table, which costs less than numpy: no text becomes a Python object."""
     with duckdb.connect() as connection:
         connection.execute("SET threads = 1; SET preserve_insertion_order = false")
-        return dict(connection.execute(query).fetchnumpy())
+        return connection.sql(query).to_arrow_table()
 
 
 def duckdb_m(path: Path) -> Answer:
@@ -98,7 +101,7 @@ def duckdb_f(path: Path) -> Answer:
         "right(o[-1].content[-1].text, 2048) AS last, "
         "list_filter(o, lambda x: x.type = 'function_call')[1].name AS tool FROM texts"
     )
-    return pass_rates(found["_ng_task_index"], found["reward"]) | {name: int(found[name].sum()) for name in kinds}
+    return pass_rates(found["_ng_task_index"], found["reward"]) | {name: int(np.sum(found[name])) for name in kinds}
 
 
 # polars ---------------------------------------------------------------------------------------------------------------
@@ -163,7 +166,7 @@ def scalars(row: dict[str, Any]) -> tuple[Any, ...]:
 
 
 def decoded(path: Path, decode: Callable[[bytes], Any]) -> Iterator[dict[str, Any]]:
-    with path.open("rb") as file:
+    with path.open("rb") as file, collector_paused():
         for line in file:
             yield decode(line)
 
@@ -225,35 +228,50 @@ NUMBERS = (
 )  # fmt: skip
 
 
+STATISTICS = ("mean", "max", "min", "median", "std")
+
+
 def pandas_profile(path: Path) -> Answer:
     """Five statistics of one task's frame after the other."""
-    profiles = [rows.agg(["mean", "max", "min", "median", "std"]) for _, rows in frames_by_task(path)]
+    profiles = [rows.agg(list(STATISTICS)) for _, rows in frames_by_task(path)]
     return profile_answer([profile.loc["median", "similarity"] for profile in profiles], len(profiles))
 
 
 def gym_profile(path: Path) -> Answer:
-    """The same in the way Gym's profiler goes: statistic by statistic, with a histogram of each column."""
+    """The same in the way Gym's profiler goes, up to its records: statistic by statistic, with histograms.
+
+    It takes about as long as Gym 0.5.1 itself: 5.8 s of processor time where that takes 6.1 s.
+    """
     profiles = frames_by_task(path).apply(gym_statistics)
-    return profile_answer(profiles["median", "similarity"], len(profiles))
+    profiles.columns = profiles.columns.map("/".join)
+    records = [
+        {name: value for name, value in record.items() if pd.notna(value)}
+        for record in profiles.reset_index().to_dict("records")
+    ]
+    return profile_answer([record["median/similarity"] for record in records], len(records))
 
 
 def gym_statistics(rows: pd.DataFrame) -> pd.Series:
-    histograms = rows.apply(lambda column: [np.histogram(column, bins=64)], axis=0)
-    statistics = [rows.mean(), rows.max(), rows.min(), rows.median(), rows.std()]
-    names = ["mean", "max", "min", "median", "std"]
-    assert len(histograms.columns) == len(rows.columns)
-    return pd.DataFrame(statistics, index=names).stack()
+    described = [*(getattr(rows, name)() for name in STATISTICS), rows.apply(Histogram)]
+    return pd.DataFrame(described, index=[*STATISTICS, "histogram"]).stack()
+
+
+class Histogram:
+    """How often values of one column occur."""
+
+    def __init__(self, column: pd.Series) -> None:
+        self.counts, self.edges = np.histogram(column.dropna(), bins=64)
 
 
 def frames_by_task(path: Path) -> Any:
-    """The numbers of all rows, decoded by orjson, grouped by task."""
+    """The numbers of all rows, decoded by orjson, grouped by task; true and false as 1 and 0."""
     names = (
         "task", "repeat", "reward", "is_correct", "extracted", "expected", "difficulty", "category", "num_turns",
         "similarity", "agent_run_time", "source", "level", "agent", "model", "status", "reason", "input_tokens",
         "output_tokens", "total_tokens",
     )  # fmt: skip
     frame = pd.DataFrame.from_records(list(map(scalars, decoded(path, orjson.loads))), columns=list(names))
-    return frame[list(NUMBERS)].astype(float).groupby(frame["task"])
+    return frame[list(NUMBERS)].astype({"is_correct": int}).groupby(frame["task"])
 
 
 def profile_answer(medians: npt.ArrayLike, tasks: int) -> Answer:

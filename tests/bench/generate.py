@@ -1,8 +1,15 @@
 """Writes rollout files shaped like real ones, for measuring only.
 
-Rows are made here from a seeded generator and a list of common English words: nothing in them comes from a model.
-`short` rows are about 7 KB (a tool-using assistant), `long` rows about 340 KB (a coding agent). Their texts hold as
-many quotes and line breaks as such rows do: about 2 and 4 escapes in 100 bytes.
+Rows are made here from a seeded generator and a list of common words: nothing in them comes from a model. `short` rows
+are about 7 KB (a tool-using assistant), `long` rows about 340 KB (a coding agent). They are as full of structure as the
+rows that NeMo Gym 0.5.1 publishes, which are mostly keys and nulls around texts of a few KB:
+
+| | strings per KB | objects and lists per KB | escapes in 100 bytes | rows beyond ASCII | beyond 16 bits |
+|---|---|---|---|---|---|
+| published, 2 to 15 KB (377 rows) | 23.4 | 4.4 | 1.9 | 17 % | 1 % |
+| `short` | 26.6 | 5.0 | 2.1 | 18 % | 1 % |
+| published, above 60 KB (46 rows) | 9.3 | 1.6 | 3.6 | 57 % | 9 % |
+| `long` | 9.6 | 1.7 | 3.7 | 60 % | 8 % |
 """
 
 import argparse
@@ -10,7 +17,7 @@ import json
 import random
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 WORDS = (
     "the", "of", "and", "to", "in", "is", "that", "for", "it", "as", "was", "with", "be", "by", "on", "not", "this",
@@ -22,7 +29,40 @@ WORDS = (
     "just", "error", "value", "file", "search", "result", "order", "account", "meeting", "path/to/file.py", "42",
 )  # fmt: skip
 TOOLS = ("search", "open_file", "run_command", "send_mail", "list_events", "update_record", "finish", "lookup")
+ACCENTED = ("café", "naïve", "“so”", "—", "→", "✓", "…", "数据", "über", "±0.5", "°C", "señor")
+EMOJI = ("🙂", "🚀", "✅", "🔧")
 REPEATS = 4
+
+REQUEST = (
+    "background", "include", "instructions", "max_output_tokens", "max_tool_calls", "metadata", "model",
+    "previous_response_id", "prompt", "reasoning", "service_tier", "store", "text", "top_logprobs", "top_p",
+    "truncation", "user", "stream",
+)  # fmt: skip
+"""Fields of a request that are echoed though nobody set them."""
+RESPONSE = (
+    "instructions", "metadata", "temperature", "top_p", "background", "conversation", "max_output_tokens",
+    "max_tool_calls", "previous_response_id", "prompt", "prompt_cache_key", "reasoning", "safety_identifier",
+    "service_tier", "text", "top_logprobs", "truncation", "user",
+)  # fmt: skip
+"""The same of a response."""
+
+
+class Shape(NamedTuple):
+    """What the rows of a file are like."""
+
+    size: int
+    """Characters of what tools say, on average; the agent thinks a quarter of that."""
+    calls: int
+    """How many tools are called."""
+    step: int
+    """Every how many words one is quoted or ends a line."""
+    accented: float
+    """Share of rows with characters beyond ASCII."""
+    emoji: float
+    """Share of rows with characters beyond 16 bits."""
+
+
+SHAPES = {"short": Shape(3000, 2, 10, 0.16, 0.01), "long": Shape(220_000, 110, 7, 0.48, 0.09)}
 
 
 def text(rng: random.Random, size: int, pool: list[str]) -> str:
@@ -36,11 +76,13 @@ def text(rng: random.Random, size: int, pool: list[str]) -> str:
     return "".join(parts)[:size]
 
 
-def paragraphs(rng: random.Random, step: int) -> list[str]:
-    """Texts in which every `step`-th word is quoted or ends a line."""
+def paragraphs(rng: random.Random, step: int, special: tuple[str, ...] = ()) -> list[str]:
+    """Texts in which every `step`-th word is quoted or ends a line, with one of some special words in each."""
     pool = []
     for _ in range(400):
         words = rng.choices(WORDS, k=rng.randint(20, 120))
+        if special:
+            words[rng.randrange(len(words))] = rng.choice(special)
         for count, index in enumerate(range(0, len(words), step)):
             words[index] += "\n" if count % 3 else ' "quoted"'
         pool.append(" ".join(words) + ".\n")
@@ -87,6 +129,7 @@ def items(rng: random.Random, calls: int, size: int, pool: list[str]) -> list[di
             "role": "assistant",
             "status": "completed",
             "content": [{"type": "output_text", "text": text(rng, size // (calls + 1), pool), "annotations": []}],
+            "generation_token_ids": rng.choices(range(100_000), k=5 * calls),
         }
     )
     return out
@@ -103,7 +146,7 @@ def row(rng: random.Random, task: int, repeat: int, *, size: int, calls: int, po
             "parameters": {"type": "object", "properties": {"q": {"type": "string"}}},
             "strict": True,
         }
-        for name in TOOLS[:4]
+        for name in TOOLS[:1]
     ]
     question = [
         {"role": "system", "content": pool[0]},
@@ -111,12 +154,13 @@ def row(rng: random.Random, task: int, repeat: int, *, size: int, calls: int, po
     ]
     return {
         "responses_create_params": {
-            "input": question, "tools": tools, "temperature": 1.0, "top_p": None, "max_output_tokens": None,
-            "metadata": None,
+            **dict.fromkeys(REQUEST), "input": question, "tools": tools, "temperature": 1.0, "tool_choice": "auto",
+            "parallel_tool_calls": True,
         },
         "response": {
             "id": f"resp_{task}_{repeat}", "created_at": 1.7e9 + task, "model": "bench-model", "object": "response",
-            "error": None, "status": None, "output": items(rng, calls, size, pool),
+            "error": None, "status": None, "output": items(rng, calls, size, pool), **dict.fromkeys(RESPONSE),
+            "parallel_tool_calls": True, "tool_choice": "auto", "tools": tools,
             "incomplete_details": {"reason": "max_output_tokens"} if rng.random() < 0.01 else None,
             "usage": {
                 "input_tokens": tokens, "input_tokens_details": {"cached_tokens": 0}, "output_tokens": tokens // 3,
@@ -131,15 +175,18 @@ def row(rng: random.Random, task: int, repeat: int, *, size: int, calls: int, po
     }  # fmt: skip
 
 
-def rows(shape: str, seed: int) -> Iterator[bytes]:
+def rows(name: str, seed: int) -> Iterator[bytes]:
     rng = random.Random(seed)
-    size, calls, step = (3000, 2, 9) if shape == "short" else (240_000, 24, 6)
-    pool = paragraphs(rng, step)
+    shape = SHAPES[name]
+    plain, *others = (paragraphs(rng, shape.step, special) for special in ((), ACCENTED, (*ACCENTED, *EMOJI)))
+    shares = [1 - shape.accented - shape.emoji, shape.accented, shape.emoji]
     task = 0
     while True:
         for repeat in range(REPEATS):
-            length = int(size * (0.5 + rng.random()))
-            yield json.dumps(row(rng, task, repeat, size=length, calls=calls, pool=pool)).encode() + b"\n"
+            size = int(shape.size * (0.5 + rng.random()))
+            [pool] = rng.choices([plain, *others], shares)
+            line = row(rng, task, repeat, size=size, calls=shape.calls, pool=pool)
+            yield json.dumps(line, ensure_ascii=False).encode() + b"\n"
         task += 1
 
 
@@ -158,7 +205,7 @@ def write(path: Path, *, shape: str, megabytes: int, seed: int = 0) -> Path:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("path", type=Path)
-    parser.add_argument("--shape", choices=["short", "long"], default="short")
+    parser.add_argument("--shape", choices=list(SHAPES), default="short")
     parser.add_argument("--megabytes", type=int, default=300)
     args = parser.parse_args()
     print(write(args.path, shape=args.shape, megabytes=args.megabytes))
