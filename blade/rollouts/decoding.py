@@ -22,6 +22,8 @@ from blade.rollouts.scan import BadRecord
 from blade.rollouts.steps import UNDECODABLE
 
 MAX_SURPRISES = 32
+WORD = 8
+HIGH_BITS = np.uint64(0x8080808080808080)
 
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
@@ -151,11 +153,17 @@ def whole_row(record: Record) -> Any:
 
 
 def is_utf8(raw: npt.NDArray[np.uint8], view: memoryview) -> bool:
-    # The decoder does not look inside the texts it skips, so this check is ours.
+    """Whether a chunk is UTF-8. The decoder does not look inside the texts it skips, so this check is ours."""
     if raw.max() < 128:
         return True
+    whole = len(raw) // WORD * WORD
+    words = raw[:whole].view(np.uint64)
+    beyond = (words & HIGH_BITS) != 0
+    # What stands between two ASCII bytes is right or wrong by itself. So only words of eight bytes that are not all
+    # ASCII are decoded, each with the word behind it: most chunks have a few, and decoding all takes ten times longer.
+    beyond[1:] |= beyond[:-1].copy()
     try:
-        str(view, "utf-8")
+        str(words[beyond].tobytes() + bytes(view[whole:]), "utf-8")
     except UnicodeDecodeError:
         return False
     return True

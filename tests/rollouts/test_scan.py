@@ -3,6 +3,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -64,6 +65,24 @@ def test_damaged_bytes_never_raise_and_every_line_is_accounted_for(
     tmp_path_factory: pytest.TempPathFactory, data: bytes
 ) -> None:
     accounted_for(write_bytes(tmp_path_factory.mktemp("damaged") / "run.jsonl", data))
+
+
+texts_and_bytes = st.lists(st.text(max_size=12).map(str.encode) | st.binary(max_size=3) | st.just(b" " * 9), min_size=1)
+
+
+@settings(max_examples=500, deadline=None)
+@given(parts=texts_and_bytes, shift=st.integers(0, 8))
+@example(parts=["é".encode()], shift=7)
+@example(parts=["é".encode()[:1], b" " * 16], shift=7)
+@example(parts=[b" " * 16, "é".encode()[1:]], shift=0)
+def test_a_chunk_is_utf8_exactly_when_python_says_so(parts: list[bytes], shift: int) -> None:
+    data = b"{" * shift + b"".join(parts) + b"}"
+    try:
+        data.decode("utf-8")
+        expected = True
+    except UnicodeDecodeError:
+        expected = False
+    assert decoding.is_utf8(np.frombuffer(data, dtype=np.uint8), memoryview(data)) is expected
 
 
 @settings(max_examples=300, deadline=None)
