@@ -20,6 +20,7 @@ from blade.llm.model import (
     function_call,
     message_text,
     reasoning_item,
+    token_count,
 )
 from blade.llm.responses import detail, open_openai, post
 from blade.llm.schemas import json_schema
@@ -32,7 +33,7 @@ CUT = {"length": "max_output_tokens", "content_filter": "content_filter"}
 
 class Function(msgspec.Struct, frozen=True):
     name: str
-    arguments: str | dict[str, Any] = "{}"
+    arguments: str | dict[str, Any] | None = None
 
 
 class ToolCall(msgspec.Struct, frozen=True):
@@ -41,7 +42,8 @@ class ToolCall(msgspec.Struct, frozen=True):
 
 
 class Said(msgspec.Struct, frozen=True):
-    content: str | None = None
+    content: str | list[dict[str, Any]] | None = None
+    """A text; some servers give it in parts, thoughts among them."""
     refusal: str | None = None
     reasoning_content: str | None = None
     reasoning: str | None = None
@@ -54,16 +56,16 @@ class Choice(msgspec.Struct, frozen=True):
 
 
 class Tokens(msgspec.Struct, frozen=True):
-    prompt_tokens: int | None = None
-    completion_tokens: int | None = None
-    total_tokens: int | None = None
-    prompt_tokens_details: dict[str, Any] | None = None
-    completion_tokens_details: dict[str, Any] | None = None
+    prompt_tokens: Any = None
+    completion_tokens: Any = None
+    total_tokens: Any = None
+    prompt_tokens_details: Any = None
+    completion_tokens_details: Any = None
 
 
 class Body(msgspec.Struct, frozen=True):
     choices: list[Choice]
-    id: str = ""
+    id: str | None = ""
     model: str | None = None
     usage: Tokens | None = None
 
@@ -102,9 +104,9 @@ class ChatWire:
             raise msgspec.ValidationError("it holds no choice")
         choice = found.choices[0]
         return Reply(
-            id=found.id,
+            id=found.id or "",
             model=found.model or "",
-            items=items_of(choice.message, found.id),
+            items=items_of(choice.message, found.id or ""),
             usage=usage_of(found.usage) if found.usage else None,
             incomplete=CUT.get(choice.finish_reason or ""),
         )
@@ -157,20 +159,20 @@ def items_of(said: Said, id: str) -> list[Item]:
     items: list[Item] = []
     if thought := said.reasoning_content or said.reasoning:
         items.append(reasoning_item(thought, id=f"rs_{id}"))
-    if text := said.content or said.refusal:
+    if text := message_text({"content": said.content}) or said.refusal:
         items.append(assistant_message(text, id=f"msg_{id}"))
     for number, call in enumerate(said.tool_calls or []):
         given = call.function.arguments
-        arguments = given if isinstance(given, str) else msgspec.json.encode(given).decode()
+        arguments = given if isinstance(given, str) else msgspec.json.encode(given or {}).decode()
         items.append(function_call(call.function.name, arguments, call_id=call.id or f"call_{id}_{number}"))
     return items
 
 
 def usage_of(tokens: Tokens) -> Usage:
     return Usage(
-        input_tokens=tokens.prompt_tokens,
-        output_tokens=tokens.completion_tokens,
-        total_tokens=tokens.total_tokens,
+        input_tokens=token_count(tokens.prompt_tokens),
+        output_tokens=token_count(tokens.completion_tokens),
+        total_tokens=token_count(tokens.total_tokens),
         cached_tokens=detail(tokens.prompt_tokens_details, "cached_tokens"),
         reasoning_tokens=detail(tokens.completion_tokens_details, "reasoning_tokens"),
     )

@@ -21,6 +21,7 @@ from blade.llm.model import (
     function_call,
     message_text,
     reasoning_item,
+    token_count,
 )
 
 Block = dict[str, Any]
@@ -36,10 +37,10 @@ CUT = {
 
 
 class Tokens(msgspec.Struct, frozen=True):
-    input_tokens: int | None = None
-    output_tokens: int | None = None
-    cache_read_input_tokens: int | None = None
-    cache_creation_input_tokens: int | None = None
+    input_tokens: Any = None
+    output_tokens: Any = None
+    cache_read_input_tokens: Any = None
+    cache_creation_input_tokens: Any = None
 
 
 class Body(msgspec.Struct, frozen=True):
@@ -197,8 +198,8 @@ def item_of(block: Block, id: str) -> Item | None:
 
 def usage_of(tokens: Tokens) -> Usage:
     """The cost; here the input comes without what was cached, and no sum is given."""
-    fresh, made = tokens.input_tokens, tokens.output_tokens
-    cached, written = tokens.cache_read_input_tokens, tokens.cache_creation_input_tokens
+    fresh, made = token_count(tokens.input_tokens), token_count(tokens.output_tokens)
+    cached, written = token_count(tokens.cache_read_input_tokens), token_count(tokens.cache_creation_input_tokens)
     read = None if fresh is None else fresh + (cached or 0) + (written or 0)
     total = None if read is None or made is None else read + made
     return Usage(input_tokens=read, output_tokens=made, total_tokens=total, cached_tokens=cached)

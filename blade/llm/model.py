@@ -119,6 +119,12 @@ class Model(Protocol):
         ...
 
 
+def token_count(value: Any) -> int | None:
+    """A number of tokens as a server gives it; `None` for anything else, which is no reason to lose the answer."""
+    is_whole = isinstance(value, int | float) and not isinstance(value, bool) and value >= 0 and value == value // 1
+    return int(value) if is_whole else None
+
+
 def message_text(item: Item) -> str:
     """The text of a message item, whether its content is a string or parts."""
     content = item.get("content")

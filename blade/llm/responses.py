@@ -8,16 +8,16 @@ import msgspec
 import openai
 
 from blade.llm.client import NO_KEY, Endpoint
-from blade.llm.model import Item, Reply, Request, Usage
+from blade.llm.model import Item, Reply, Request, Usage, token_count
 from blade.llm.schemas import json_schema
 
 
 class Tokens(msgspec.Struct, frozen=True):
-    input_tokens: int | None = None
-    output_tokens: int | None = None
-    total_tokens: int | None = None
-    input_tokens_details: dict[str, Any] | None = None
-    output_tokens_details: dict[str, Any] | None = None
+    input_tokens: Any = None
+    output_tokens: Any = None
+    total_tokens: Any = None
+    input_tokens_details: Any = None
+    output_tokens_details: Any = None
 
 
 class Incomplete(msgspec.Struct, frozen=True):
@@ -28,7 +28,7 @@ class Body(msgspec.Struct, frozen=True):
     """What we need of a response; without an output it is none."""
 
     output: list[Item]
-    id: str = ""
+    id: str | None = ""
     model: str | None = None
     status: str | None = None
     error: dict[str, Any] | None = None
@@ -80,7 +80,7 @@ class ResponsesWire:
         usage = usage_of(found.usage) if found.usage else None
         incomplete = found.incomplete_details.reason if found.incomplete_details else None
         return Reply(
-            id=found.id,
+            id=found.id or "",
             model=found.model or "",
             items=found.output,
             usage=usage,
@@ -119,15 +119,14 @@ def check_item(item: Item) -> None:
 
 def usage_of(tokens: Tokens) -> Usage:
     return Usage(
-        input_tokens=tokens.input_tokens,
-        output_tokens=tokens.output_tokens,
-        total_tokens=tokens.total_tokens,
+        input_tokens=token_count(tokens.input_tokens),
+        output_tokens=token_count(tokens.output_tokens),
+        total_tokens=token_count(tokens.total_tokens),
         cached_tokens=detail(tokens.input_tokens_details, "cached_tokens"),
         reasoning_tokens=detail(tokens.output_tokens_details, "reasoning_tokens"),
     )
 
 
-def detail(details: dict[str, Any] | None, name: str) -> int | None:
+def detail(details: Any, name: str) -> int | None:
     """A count among the details, when there is one."""
-    value = (details or {}).get(name)
-    return value if isinstance(value, int) else None
+    return token_count(details.get(name)) if isinstance(details, dict) else None

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from asking import APIS, ask, question
-from loopback import Answer, Call, Loopback, Say, Status, Tool, in_turn
+from loopback import Answer, Call, Give, Loopback, Say, Status, Tool, in_turn
 
 from blade.errors import UsageError
 from blade.llm import ModelError, Request, Sampling, Usage, connect
@@ -230,6 +230,35 @@ def test_the_api_is_chosen_by_name_and_place(
 def test_an_address_that_is_none_is_refused(url: str) -> None:
     with pytest.raises(UsageError, match="expected something like http://localhost:8080/v1"):
         connect("m", base_url=url)
+
+
+BODIES: dict[Api, dict[str, Any]] = {
+    "responses": {"output": [{"type": "message", "content": [{"type": "output_text", "text": "42"}]}]},
+    "chat": {"choices": [{"message": {"content": "42"}}]},
+    "messages": {"type": "message", "content": [{"type": "text", "text": "42"}]},
+}
+
+
+@pytest.mark.parametrize("api", APIS)
+@pytest.mark.parametrize(
+    ("cost", "known"), [("many", None), (-5, None), (2.5, None), (True, None), ([], None), (7.0, 7)]
+)
+def test_a_cost_that_is_no_count_is_unknown_and_the_answer_is_kept(api: Api, cost: object, known: int | None) -> None:
+    name = "completion_tokens" if api == "chat" else "output_tokens"
+    with Loopback(lambda call: Give({**BODIES[api], "id": "a", "usage": {name: cost}})) as server:
+        reply = ask(server, api)
+
+    assert (reply.text, reply.usage and reply.usage.output_tokens) == ("42", known)
+
+
+def test_chat_that_comes_in_parts_without_an_id_or_arguments_is_understood() -> None:
+    parts = [{"type": "thinking", "thinking": []}, {"type": "text", "text": "4"}, {"type": "text", "text": "2"}]
+    call = {"function": {"name": "look", "arguments": None}}
+    body = {"id": None, "choices": [{"message": {"content": parts, "tool_calls": [call]}}]}
+    with Loopback(lambda asked: Give(body)) as server:
+        reply = ask(server, "chat")
+
+    assert (reply.text, [item["arguments"] for item in reply.calls]) == ("42", ["{}"])
 
 
 def test_unknown_usage_stays_unknown() -> None:
