@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 import msgspec
 
 from blade.analyst.asking import Opinion, Reader, form_opinion
+from blade.analyst.narrating import Writing
 from blade.analyst.prompt import Question
 from blade.analyst.record import keep_opinion
 from blade.analyst.selection import questions, tasks_to_read
@@ -17,6 +18,8 @@ from blade.errors import UsageError
 from blade.llm.model import Model, Sampling
 from blade.report.workspace import Workspace, append_label
 
+MOST_DIVES = 5
+"""Tasks of which the narrative compares a passing and a failing rollout."""
 Told = Callable[[Opinion, int, int], None]
 """Called with each opinion, how many there are so far, and of how many."""
 
@@ -36,8 +39,22 @@ class AnalystOptions(msgspec.Struct, frozen=True, kw_only=True):
     """Tasks asked about at once."""
     again: bool = False
     """Whether tasks that a reader has judged are read too."""
+    narrative: bool = True
+    """Whether prose is written as well."""
     sampling: Sampling = Sampling(temperature=0.0, max_output_tokens=1200, seed=0)
     """How answers are drawn."""
+
+    @property
+    def writing(self) -> Writing:
+        """How the narrative is written then."""
+        dives = MOST_DIVES if self.tasks is None else min(MOST_DIVES, self.tasks)
+        return Writing(
+            dives=dives,
+            chars=self.chars,
+            attempts=self.attempts,
+            concurrency=self.concurrency,
+            sampling=self.sampling,
+        )
 
 
 def plan(workspace: Workspace, options: AnalystOptions) -> list[Question]:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 import msgspec
 
+from blade.analyst.conversation import NotAccepted, read_json
 from blade.analyst.excerpts import Excerpt
 from blade.diagnosis.analysis import Analysis
 from blade.diagnosis.labels import Confidence, Evidence, Label
@@ -46,21 +47,6 @@ DECODER = msgspec.json.Decoder(Answer)
 SCHEMA = msgspec.json.schema(Answer)
 
 
-class NotAccepted(BladeError):
-    """An answer that does not hold; the message tells the model what to mend."""
-
-
-def read_answer(text: str) -> Answer:
-    """The answer in a reply, with or without a fence around its JSON."""
-    start, end = text.find("{"), text.rfind("}")
-    if start < 0 or end < start:
-        raise NotAccepted("your reply holds no JSON object; answer with the JSON object only.")
-    try:
-        return DECODER.decode(text[start : end + 1].encode("utf-8", "replace"))
-    except msgspec.MsgspecError as error:
-        raise NotAccepted(f"your JSON does not follow the schema: {error}.") from error
-
-
 def to_label(answer: Answer, task: str, excerpts: Sequence[Excerpt], *, author: str) -> Label:
     """The answer as a label of the task, with real citations."""
     if not 1 <= len(answer.evidence) <= 4:
@@ -93,7 +79,7 @@ def accept(text: str, task: str, excerpts: Sequence[Excerpt], *, author: str, ju
     Raises:
         NotAccepted: with what is wrong, in words for the model.
     """
-    label = to_label(read_answer(text), task, excerpts, author=author)
+    label = to_label(read_json(text, DECODER), task, excerpts, author=author)
     try:
         return check_label(label, *judged)
     except NotAccepted:

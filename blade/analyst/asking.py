@@ -1,7 +1,6 @@
-"""Asking a model about a task until its answer holds, or a bounded number of times.
+"""What a model says of a task: votes, each a conversation of its own, and what they come to.
 
-An answer that does not hold goes back with the reason. What never held is recorded as undecided, with the last reason:
-nothing a model says is mended by us.
+What never held is recorded as undecided, with the last reason.
 """
 
 import asyncio
@@ -10,11 +9,12 @@ from typing import NamedTuple
 
 import msgspec
 
-from blade.analyst.answer import NotAccepted, accept
+from blade.analyst.answer import accept
+from blade.analyst.conversation import talk
 from blade.analyst.prompt import Question
 from blade.diagnosis.analysis import Analysis
 from blade.diagnosis.labels import Confidence, Label
-from blade.llm.model import Model, ModelError, Reply, Request, Sampling, assistant_message, user_message
+from blade.llm.model import Model, Sampling
 from blade.rollouts import Run
 
 
@@ -68,31 +68,15 @@ async def form_opinion(question: Question, reader: Reader) -> Opinion:
 
 
 async def cast_vote(question: Question, reader: Reader, seed: int) -> Vote:
-    """One conversation: ask, check, say what is wrong, ask again."""
+    """One conversation about a task."""
+
+    def accepted(text: str) -> Label:
+        held_against = (reader.analysis, reader.run)
+        return accept(text, question.task, question.excerpts, author=reader.author, judged=held_against)
+
     request = question.request(msgspec.structs.replace(reader.sampling, seed=seed))
-    refused: list[str] = []
-    for _ in range(reader.attempts):
-        try:
-            reply = await reader.model.ask(request)
-        except ModelError as error:
-            return Vote(label=None, refused=refused, error=f"{error.kind}: {error}")
-        try:
-            label = accept(
-                reply.text, question.task, question.excerpts, author=reader.author, judged=(reader.analysis, reader.run)
-            )
-            return Vote(label=label, refused=refused)
-        except NotAccepted as problem:
-            refused.append(str(problem))
-            request = asked_again(request, reply, str(problem))
-    return Vote(label=None, refused=refused)
-
-
-def asked_again(request: Request, reply: Reply, problem: str) -> Request:
-    """The conversation so far, and what was wrong with the answer."""
-    said = reply.text or "(no text)"
-    mend = f"Your answer was not accepted: {problem} Answer again with the whole JSON object."
-    more = [assistant_message(said, id="earlier"), user_message(mend)]
-    return msgspec.structs.replace(request, input=[*request.input, *more])
+    found = await talk(reader.model, request, accepted, attempts=reader.attempts)
+    return Vote(label=found.value, refused=found.refused, error=found.error)
 
 
 def count_votes(task: str, author: str, votes: list[Vote]) -> Opinion:

@@ -4,18 +4,17 @@ Our own words hold nothing that came from a file: task keys, fields, reasons and
 """
 
 from collections.abc import Sequence
-from importlib.resources import files
 
 import msgspec
 
 from blade.analyst.answer import SCHEMA
 from blade.analyst.excerpts import Excerpt
-from blade.analyst.quoting import RULE, fenced
+from blade.analyst.quoting import fenced, instructions
 from blade.diagnosis.labels import Label
 from blade.llm.model import Request, Sampling, user_message
 from blade.metrics import TaskResult
 
-INSTRUCTIONS = files("blade.analyst").joinpath("instructions.md").read_text("utf-8").replace("{rule}", RULE)
+INSTRUCTIONS = instructions("instructions.md")
 
 
 class Question(msgspec.Struct, frozen=True, kw_only=True):

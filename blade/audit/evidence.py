@@ -22,9 +22,13 @@ from blade.report.comparison_report import COMPARISON, render_comparison
 from blade.report.notes import diagnose_command
 from blade.report.reading import render_reading_list
 from blade.report.redaction import redact
-from blade.report.report import build_report, render_report
-from blade.report.workspace import ANALYSIS, Workspace, open_workspace
+from blade.report.report import PROSE_SECTIONS, Prose, build_report, render_report, with_prose
+from blade.report.text import Markdown
+from blade.report.workspace import ANALYSIS, NARRATIVE, Workspace, open_workspace
 from blade.rollouts import Run
+
+DIVIDED = Markdown("### –")
+"""Prose that says nothing and has a sub-section."""
 
 
 @dataclass(frozen=True)
@@ -37,6 +41,8 @@ class Source:
     """Reads its rollouts; nothing when nobody knows where they are."""
     command: str | None = None
     """The command that made the diagnosis, as its report prints it."""
+    is_divided: bool = False
+    """Whether a reader's prose has sub-sections, behind which what was counted gets a heading of its own."""
 
     @cached_property
     def run(self) -> Run | None:
@@ -92,8 +98,12 @@ class Evidence:
 
 def source_texts(source: Source) -> list[str]:
     """The report and the reading list of a diagnosis."""
-    report = render_report(build_report(source.analysis, command=source.command))
-    return [report, render_reading_list(source.analysis)]
+    report = build_report(source.analysis, command=source.command)
+    texts = [render_report(report), render_reading_list(source.analysis)]
+    if source.is_divided:
+        divided = with_prose(report, Prose(author="", sections=dict.fromkeys(PROSE_SECTIONS, DIVIDED)))
+        texts.append(render_report(msgspec.structs.replace(divided, author=None)))
+    return texts
 
 
 def holds_evidence(folder: Path) -> bool:
@@ -119,7 +129,9 @@ def source_in(workspace: Workspace) -> Source:
     request = workspace.request
     command = None if request is None else diagnose_command(request.inputs, request.read, request.analyze)
     analysis = relabel(workspace.analysis, workspace.labels)
-    return Source(analysis, None if request is None else workspace.run, command)
+    narrative = workspace.folder / NARRATIVE
+    is_divided = narrative.is_file() and b"\n### " in narrative.read_bytes()
+    return Source(analysis, None if request is None else workspace.run, command, is_divided)
 
 
 def read_comparison(place: Path) -> Comparison:

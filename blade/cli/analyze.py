@@ -13,7 +13,9 @@ from blade.errors import UsageError
 if TYPE_CHECKING:
     from blade.analyst.analyze import AnalystOptions
     from blade.analyst.asking import Opinion
+    from blade.analyst.publishing import Published
     from blade.llm.budget import Budget
+    from blade.llm.model import Model
     from blade.report.workspace import Workspace
 
 EPILOG = epilog(
@@ -22,6 +24,8 @@ EPILOG = epilog(
     "blade analyze out --agent-cmd 'claude -p --permission-mode acceptEdits'",
 )
 SKILL = "blade-analysis"
+Came = tuple["list[Opinion]", "Published | None"]
+"""What a reader said of tasks, and what became of its narrative."""
 
 
 def analyze(
@@ -41,6 +45,9 @@ def analyze(
     votes: Annotated[int, typer.Option(min=1, metavar="N", help="Readings of each task; the majority counts.")] = 1,
     again: Annotated[bool, typer.Option("--again", help="Also read tasks that a reader has judged.")] = False,
     chars: Annotated[int, typer.Option(min=1000, metavar="N", help="Characters of rollouts shown per task.")] = 24_000,
+    no_narrative: Annotated[
+        bool, typer.Option("--no-narrative", help="Label only; do not write the report's prose.")
+    ] = False,
     concurrency: Annotated[int, typer.Option(min=1, metavar="N", help="Tasks asked about at once.")] = 4,
     max_tokens: Annotated[int | None, typer.Option(min=1, metavar="N", help="Spend at most so many tokens.")] = None,
     max_cost: Annotated[
@@ -56,10 +63,12 @@ def analyze(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be sent, and send nothing.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Let a model read what the reading list names and say why each task fails.
+    """Let a model read what the reading list names, say why each task fails, and write the report's prose.
 
-    Every citation and quote is looked up; an answer that does not hold goes back with the reason, and in the end
-    counts as undecided. Secrets are removed before anything is sent. Replies are kept, so that a second run is free.
+    Every citation, quote and figure is looked up; an answer that does not hold goes back with the reason, and in the
+    end counts as undecided or not written. The prose goes to narrative.md, which is yours to edit: one that was written
+    or edited by hand is never replaced. Secrets are removed before anything is sent. Replies are kept, so that a second
+    run is free.
     """
     from blade.analyst.analyze import AnalystOptions
     from blade.cli.folders import open_folder
@@ -70,12 +79,14 @@ def analyze(
     if max_cost is not None and (price_in is None or price_out is None):
         raise UsageError("--max-cost needs --price-in and --price-out, the prices of a million tokens.")
     workspace = open_folder(folder)
-    options = AnalystOptions(tasks=tasks, votes=votes, again=again, chars=chars, concurrency=concurrency)
+    options = AnalystOptions(
+        tasks=tasks, votes=votes, again=again, chars=chars, concurrency=concurrency, narrative=not no_narrative
+    )
     budget = Budget(max_tokens=max_tokens, max_cost=max_cost, price_in=price_in, price_out=price_out)
     if dry_run:
         show_plan(workspace, options, budget, as_json=as_json)
     elif agent_cmd is not None:
-        finish(workspace, by_agent(workspace, agent_cmd, seconds=timeout), as_json=as_json)
+        finish(workspace, by_agent(workspace, agent_cmd, options, seconds=timeout), as_json=as_json)
     else:
         assert model is not None
         finish(workspace, by_model(workspace, options, budget, Server(model, base_url, api, timeout)), as_json=as_json)
@@ -88,12 +99,11 @@ class Server:
         self.model, self.base_url, self.api, self.timeout = model, base_url, api, timeout
 
 
-def by_model(workspace: "Workspace", options: "AnalystOptions", budget: "Budget", server: Server) -> "list[Opinion]":
-    """Opinions of a model that is asked over a wire."""
+def by_model(workspace: "Workspace", options: "AnalystOptions", budget: "Budget", server: Server) -> Came:
+    """Opinions and prose of a model that is asked over a wire."""
     from platformdirs import user_cache_path
 
-    from blade.analyst.analyze import analyze
-    from blade.cli.analyze_summary import Counter, spent_line
+    from blade.cli.analyze_summary import spent_line
     from blade.llm.budget import MeteredModel
     from blade.llm.cache import CachedModel
     from blade.llm.connect import connect
@@ -102,58 +112,86 @@ def by_model(workspace: "Workspace", options: "AnalystOptions", budget: "Budget"
     metered = MeteredModel(asked, budget)
     cached = CachedModel(metered, user_cache_path("blade") / "replies", place=f"{server.api} {server.base_url or ''}")
 
-    async def whole() -> "list[Opinion]":
+    async def whole() -> Came:
         try:
-            return await analyze(workspace, cached, options, told=Counter())
+            return await read_and_write(workspace, cached, options)
         finally:
             await cached.close()
 
-    opinions = asyncio.run(whole())
+    came = asyncio.run(whole())
     typer.echo(spent_line(metered.spent, budget, hits=cached.hits), err=True)
-    return opinions
+    return came
 
 
-def by_agent(workspace: "Workspace", command: str, *, seconds: float) -> "list[Opinion]":
-    """Opinions of a coding agent."""
+async def read_and_write(workspace: "Workspace", model: "Model", options: "AnalystOptions") -> Came:
+    """The labels first, then the prose, which speaks of them."""
+    from blade.analyst.analyze import analyze
+    from blade.analyst.narrating import narrate
+    from blade.analyst.publishing import KEPT, has_foreign_narrative, publish_story
+    from blade.cli.analyze_summary import Counter, tell_part
+    from blade.report.workspace import open_workspace
+
+    opinions = await analyze(workspace, model, options, told=Counter())
+    if not options.narrative:
+        return opinions, None
+    if has_foreign_narrative(workspace.folder):
+        return opinions, KEPT
+    workspace = open_workspace(workspace.folder)
+    story = await narrate(workspace, model, options.writing, progress=tell_part)
+    return opinions, publish_story(workspace, story, author=f"llm:{model.name}")
+
+
+def by_agent(workspace: "Workspace", command: str, options: "AnalystOptions", *, seconds: float) -> Came:
+    """Opinions and prose of a coding agent."""
     from blade.analyst.agent import collect, prepare, run_agent, split
     from blade.analyst.analyze import put_down
+    from blade.analyst.publishing import publish_from_agent
     from blade.diagnosis.packs.load import skills_folder
+    from blade.report.workspace import open_workspace
 
     author = f"llm:{Path(split(command)[0]).name}"
     with tempfile.TemporaryDirectory(prefix="blade-agent-") as place:
-        prepare(workspace, Path(place) / "work", skill=skills_folder() / SKILL)
-        code = run_agent(command, Path(place) / "work", author=author, seconds=seconds)
+        work = Path(place) / "work"
+        prepare(workspace, work, skill=skills_folder() / SKILL)
+        code = run_agent(command, work, author=author, seconds=seconds)
         if code:
             ended = f"did not end within {seconds:g} s" if code < 0 else f"exited with {code}"
-            typer.echo(f"the agent {ended}; what it labelled is checked all the same", err=True)
-        opinions = collect(workspace, Path(place) / "work", author=author)
-    for opinion in opinions:
-        put_down(workspace, opinion)
-    return opinions
+            typer.echo(f"the agent {ended}; what it left is checked all the same", err=True)
+        opinions = collect(workspace, work, author=author)
+        for opinion in opinions:
+            put_down(workspace, opinion)
+        if not options.narrative:
+            return opinions, None
+        return opinions, publish_from_agent(open_workspace(workspace.folder), work, author=author)
 
 
 def show_plan(workspace: "Workspace", options: "AnalystOptions", budget: "Budget", *, as_json: bool) -> None:
     """What would be sent, and about what it would cost."""
     from blade.analyst.analyze import plan
+    from blade.analyst.narrating import plan_story
+    from blade.analyst.publishing import has_foreign_narrative
     from blade.cli.analyze_summary import make_plan, print_plan
     from blade.cli.terminal import make_console, print_value_as_json
 
-    shown = make_plan(plan(workspace, options), options, budget)
+    writes = options.narrative and not has_foreign_narrative(workspace.folder)
+    story = plan_story(workspace, options.writing) if writes else []
+    shown = make_plan(plan(workspace, options), story, options, budget)
     if as_json:
         print_value_as_json(shown)
     else:
         print_plan(make_console(), shown)
 
 
-def finish(workspace: "Workspace", opinions: "list[Opinion]", *, as_json: bool) -> None:
-    """Renders the report with the new labels, and says what came of the reading."""
+def finish(workspace: "Workspace", came: Came, *, as_json: bool) -> None:
+    """Renders the report with the new labels and prose, and says what came of the reading."""
     from blade.analyst.record import agreements
+    from blade.audit.narrated import render_narrated
     from blade.cli.analyze_summary import Outcome, print_outcome
     from blade.cli.terminal import make_console, print_value_as_json
-    from blade.report.workspace import open_workspace, render_again
+    from blade.report.workspace import open_workspace
 
-    workspace = render_again(open_workspace(workspace.folder))
-    outcome = Outcome(opinions=opinions, agreements=agreements(workspace))
+    workspace, _ = render_narrated(open_workspace(workspace.folder))
+    outcome = Outcome(opinions=came[0], agreements=agreements(workspace), narrative=came[1])
     if as_json:
         print_value_as_json(outcome)
     else:

@@ -29,6 +29,7 @@ from blade.cli.reading_options import (
 if TYPE_CHECKING:
     from blade.cli.pipeline import Done
     from blade.diagnosis import AnalyzeOptions
+    from blade.report.workspace import Workspace
 
 EPILOG = epilog(
     "blade diagnose rollouts.jsonl --out out",
@@ -96,7 +97,26 @@ def diagnose(
         options = as_benchmark_says(options, benchmark, root)
     with ReadingBar(wanted=not quiet) as bar:
         done = diagnose_into(out, resolve_inputs(inputs, out), read=read, options=options, progress=bar)
+    for workspace in done.workspaces:
+        keep_narrative(workspace)
     render(done, as_json=as_json, quiet=quiet)
+
+
+def keep_narrative(workspace: "Workspace") -> None:
+    """A narrative the folder has already stays in the report, as far as it still holds."""
+    from blade.report.workspace import NARRATIVE
+
+    if not (workspace.folder / NARRATIVE).is_file():
+        return
+    from blade.audit.narrated import render_narrated
+    from blade.cli.report import tell_left_out
+    from blade.errors import UsageError
+
+    try:
+        _, wrong = render_narrated(workspace)
+    except UsageError as error:
+        wrong = {NARRATIVE: str(error)}
+    tell_left_out(wrong)
 
 
 def as_benchmark_says(options: "AnalyzeOptions", name: str, root: Path | None) -> "AnalyzeOptions":

@@ -7,6 +7,8 @@ import typer
 from blade.cli.options import AsJson, Folder, epilog
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from blade.report.redaction import Redacted
 
 EPILOG = epilog("blade report out", "blade report out --shareable")
@@ -20,23 +22,38 @@ def report(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Write the report, the analysis and the reading list again with the labels in force."""
+    """Write the report, the analysis and the reading list again with the labels in force.
+
+    A narrative.md in the folder becomes the prose of the report's sections. Exits with 1 when a section of it does not
+    hold; it is left out, and the report says so.
+    """
+    from blade.audit.narrated import render_narrated
     from blade.cli.folders import open_folder
     from blade.cli.highlights import cause_lines
     from blade.cli.summary import file_lines, print_section
     from blade.cli.terminal import foreign, make_console, print_json, put
-    from blade.report.workspace import ANALYSIS, render_again, write_shareable
+    from blade.report.workspace import ANALYSIS, write_shareable
 
-    workspace = render_again(open_folder(folder))
+    workspace, wrong = render_narrated(open_folder(folder))
+    tell_left_out(wrong)
     if shareable:
         redacted = write_shareable(workspace)
         typer.echo(redacted_line(redacted), err=True)
     if as_json:
         print_json((workspace.folder / ANALYSIS).read_bytes())
-        return
-    console = make_console()
-    put(console, foreign(f"Written again in {folder}", "bold"), *file_lines())
-    print_section(console, "Causes", cause_lines(workspace.analysis))
+    else:
+        console = make_console()
+        put(console, foreign(f"Written again in {folder}", "bold"), *file_lines())
+        print_section(console, "Causes", cause_lines(workspace.analysis))
+    raise typer.Exit(1 if wrong else 0)
+
+
+def tell_left_out(wrong: "Mapping[str, str]") -> None:
+    """Why sections of the narrative are not in the report."""
+    from blade.report.text import one_line
+
+    for heading, why in wrong.items():
+        typer.echo(f"left out: {one_line(heading, 60)}: {one_line(why, 400)}", err=True)
 
 
 def redacted_line(redacted: "Redacted") -> str:

@@ -32,6 +32,7 @@ PROSE_SECTIONS = (
     *("Cross-Model Comparison", "Recommendations"),
 )
 """Sections a reader can write for, in the order of the report."""
+SUMMARY = PROSE_SECTIONS[0]
 TEXT_FILTERS = (text.md, text.cell, text.code, text.code_cell)
 NUMBER_FILTERS = (
     *(numbers.percent, numbers.share, numbers.interval, numbers.number, numbers.number_interval, numbers.points),
@@ -39,6 +40,19 @@ NUMBER_FILTERS = (
     *(numbers.signed_number, numbers.signed_number_interval, numbers.p_value),
     *(numbers.signed_amount, numbers.signed_amount_interval, numbers.tokens, numbers.seconds, numbers.size),
 )
+
+
+class Prose(msgspec.Struct, frozen=True, kw_only=True):
+    """What a reader wrote about a diagnosis, its values filled in."""
+
+    author: str
+    """Who wrote it."""
+    sections: dict[str, Markdown]
+    """By section of the report."""
+    constants: dict[str, str] = {}
+    """Numbers it states itself, and what they mean."""
+    left_out: list[str] = []
+    """Sections that were asked for or written, and do not hold."""
 
 
 class Report(msgspec.Struct, frozen=True, kw_only=True):
@@ -54,6 +68,8 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     """What a reader wrote, by section; it stands before what was counted."""
     constants: dict[str, str] = {}
     """Numbers the prose states itself, and what they mean."""
+    left_out: list[str] | None = None
+    """Sections of the prose that do not hold; `None` in a golden report, which has none of them and a reader of all."""
     has_success: bool
     """Whether rollouts pass and fail."""
     summary: list[Markdown]
@@ -124,6 +140,17 @@ def build_report(analysis: Analysis, *, command: str | None = None) -> Report:
         model_field="response.model" if is_gym(analysis) else "model",
         advice=advise(analysis),
         notes=make_notes(analysis, command),
+    )
+
+
+def with_prose(report: Report, prose: Prose) -> Report:
+    """A report with what a reader wrote; the summary that was counted stays behind the reader's."""
+    sections = dict(prose.sections)
+    if SUMMARY in sections:
+        counted = "\n".join(f"- {sentence}" for sentence in report.summary)
+        sections[SUMMARY] = Markdown(said(sections, SUMMARY, headed=False) + counted)
+    return msgspec.structs.replace(
+        report, author=prose.author, prose=sections, constants=prose.constants, left_out=prose.left_out
     )
 
 

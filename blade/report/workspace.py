@@ -1,7 +1,7 @@
 """The folder a diagnosis lives in: `analysis.json`, `report.md`, `reading_list.md` and `labels.jsonl`.
 
-Those four hold no machine paths and can be shared. Where the rollouts are, and how to read them again, stands in
-`.blade/request.json` beside them.
+A reader may add `narrative.md`, whose prose the report then carries. These files hold no machine paths and can be
+shared. Where the rollouts are, and how to read them again, stands in `.blade/request.json` beside them.
 """
 
 import math
@@ -22,7 +22,7 @@ from blade.report.labelling import check_label, merge_labels
 from blade.report.notes import diagnose_command
 from blade.report.reading import render_reading_list
 from blade.report.redaction import Redacted, redact
-from blade.report.report import build_report, render_report
+from blade.report.report import Prose, build_report, render_report, with_prose
 from blade.report.text import plain
 from blade.rollouts import ReadOptions, Rollout, Run, read_runs
 from blade.rollouts.sources import WORKSPACE, find_inputs
@@ -32,6 +32,7 @@ REPORT = "report.md"
 SHAREABLE = "report.shareable.md"
 LABELS = "labels.jsonl"
 READING_LIST = "reading_list.md"
+NARRATIVE = "narrative.md"
 REQUEST = f"{WORKSPACE}/request.json"
 
 
@@ -148,10 +149,10 @@ def append_label(workspace: Workspace, label: Label) -> Label:
     return checked
 
 
-def render_again(workspace: Workspace) -> Workspace:
+def render_again(workspace: Workspace, prose: Prose | None = None) -> Workspace:
     """Puts the labels as they now stand into the analysis and writes it, the report and the reading list."""
     with locked(workspace.folder):
-        return _render(workspace.folder, workspace.analysis, workspace.request)
+        return _render(workspace.folder, workspace.analysis, workspace.request, prose)
 
 
 def write_shareable(workspace: Workspace) -> Redacted:
@@ -173,12 +174,13 @@ def canonical_json(value: msgspec.Struct) -> bytes:
         raise InputError(f"{plain(error.object)}: this name is not UTF-8; rename the file.") from error
 
 
-def _render(folder: Path, analysis: Analysis, request: Request | None) -> Workspace:
+def _render(folder: Path, analysis: Analysis, request: Request | None, prose: Prose | None = None) -> Workspace:
     labels = _labels_in_force(folder, analysis)
     analysis = relabel(analysis, labels)
     write_file(folder / ANALYSIS, canonical_json(analysis))
     command = None if request is None else diagnose_command(request.inputs, request.read, request.analyze)
-    write_file(folder / REPORT, render_report(build_report(analysis, command=command)).encode())
+    report = build_report(analysis, command=command)
+    write_file(folder / REPORT, render_report(report if prose is None else with_prose(report, prose)).encode())
     write_file(folder / READING_LIST, render_reading_list(analysis).encode())
     return Workspace(folder=folder, analysis=analysis, labels=labels, request=request)
 

@@ -1,19 +1,24 @@
 """A tiny diagnosis to be read, and a reader on the loopback."""
 
 import asyncio
+from collections.abc import Callable, Coroutine
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import rollout_rows
 from loopback import Loopback, Script
 
 from blade.analyst.analyze import AnalystOptions, analyze
 from blade.analyst.asking import Opinion
+from blade.analyst.narrating import Story, narrate
 from blade.api import read
 from blade.diagnosis.analyze import AnalyzeOptions
 from blade.diagnosis.analyze import analyze as diagnose
 from blade.llm.connect import connect
-from blade.report.workspace import Request, Workspace, write_workspace
+from blade.llm.model import Model
+from blade.report.workspace import Request, Workspace, open_workspace, write_workspace
+
+Came = TypeVar("Came")
 
 
 def row(task: str, repeat: int, reward: float, said: str, **fields: Any) -> dict[str, Any]:
@@ -43,11 +48,24 @@ def workspace(folder: Path, rows: list[dict[str, Any]] = ROWS) -> Workspace:
 
 def read_by(script: Script, opened: Workspace, **options: Any) -> list[Opinion]:
     """What a scripted model says of the tasks of a diagnosis."""
+    how = AnalystOptions(**options)
+    return asked_of(script, lambda model: analyze(opened, model, how, told=lambda *_: None))
 
-    async def whole(url: str) -> list[Opinion]:
+
+def narrated_by(script: Script, opened: Workspace, **options: Any) -> Story:
+    """What a scripted model writes about a diagnosis, with its labels as they now are."""
+    how = AnalystOptions(**options).writing
+    folder = opened.folder
+    return asked_of(script, lambda model: narrate(open_workspace(folder), model, how, progress=lambda *_: None))
+
+
+def asked_of(script: Script, job: Callable[[Model], Coroutine[Any, Any, Came]]) -> Came:
+    """What comes of asking a scripted model on the loopback."""
+
+    async def whole(url: str) -> Came:
         model = connect("scripted", base_url=url, api="chat", attempts=2, backoff=0.001)
         try:
-            return await analyze(opened, model, AnalystOptions(**options), told=lambda *_: None)
+            return await job(model)
         finally:
             await model.close()
 

@@ -23,6 +23,7 @@ from blade.diagnosis import Analysis, Diagnosed
 from blade.report.files import write_file
 from blade.report.report import PROSE_SECTIONS, build_report, render_report
 from blade.report.text import Markdown
+from blade.rollouts import Run
 
 REPORT, METRICS, SHALLOW = "_golden_report.md", "_golden_report_metrics.json", "_shallow.md"
 REQUIRED = (
@@ -71,7 +72,7 @@ def build(source: Source, model: str) -> Built:
     narrative = narrative_for(source, model)
     found = diagnose_model(source, model)
     prose = render(narrative, values_of(found.analysis, Proof(found.run, passed_by_key(found))))
-    check_prose(narrative, prose, [found])
+    check_prose(narrative, prose, [found.run])
     check_sections(narrative, found.analysis)
     report = render_golden(source, model, narrative, prose, found.analysis)
     counted = render_golden(source, model, narrative, without_words(prose), found.analysis)
@@ -133,10 +134,10 @@ def check_headings(narrative: Narrative, wanted: Sequence[str], known: Sequence[
         raise NarrativeError(f"{narrative.where}: {seen}; sections are {', '.join(known)}.")
 
 
-def check_prose(narrative: Narrative, prose: dict[str, Markdown], found: list[Diagnosed]) -> None:
+def check_prose(narrative: Narrative, prose: dict[str, Markdown], runs: Sequence[Run]) -> None:
     """Raises when a citation or a task that the prose names by itself is in none of the runs."""
-    known = {run.table.citation(row) for run, *_ in found for row in range(len(run.table))}
-    tasks = {task for run, *_ in found for task in run.table.tasks}
+    known = {run.table.citation(row) for run in runs for row in range(len(run.table))}
+    tasks = {task for run in runs for task in run.table.tasks}
     for heading, text in prose.items():
         for line in text.splitlines():
             cited = [key.partition("#")[0] for key, _, _ in citations_in(plain(line))]

@@ -14,7 +14,7 @@ itself: a figure in the prose is an error unless the front matter declares it as
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +51,8 @@ class FrontMatter(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     """The model it is about; `base_vs_candidate` for a comparison."""
     constants: dict[str, str] = {}
     """Numbers the prose states itself, with what each of them means."""
+    not_written: dict[str, str] = {}
+    """Sections its author was asked for and could not write so that they hold, with what was wrong."""
 
 
 class Narrative(msgspec.Struct, frozen=True, kw_only=True):
@@ -76,23 +78,35 @@ def read_narrative(path: Path) -> Narrative:
         source = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise NarrativeError(f"{path}: cannot be read: {error}.") from error
-    match = FRONT.match(source)
-    if match is None:
-        raise NarrativeError(f"{path.name}: begin it with front matter: ---, author, model, ---.")
-    front = read_front_matter(match[1], path.name)
-    body, above = source[match.end() :], source[: match.end()].count("\n")
-    headings = [*HEADING.finditer(body)]
-    if not headings or body[: headings[0].start()].strip():
-        raise NarrativeError(f"{path.name}: begin its prose with a heading such as '## Executive Summary'.")
-    ends = [*(heading.start() for heading in headings[1:]), len(body)]
-    narrative = Narrative(
-        where=path.name,
-        front=front,
-        sections={h[1]: body[h.end() : end].strip("\n") for h, end in zip(headings, ends, strict=True)},
-        lines={h[1]: above + body[: h.end()].count("\n") + 1 for h in headings},
-    )
+    narrative = parse_narrative(source, where=path.name)
     check_literals(narrative)
     return narrative
+
+
+def parse_narrative(source: str, *, where: str) -> Narrative:
+    """A narrative as written; what its prose states is not looked at yet."""
+    match = FRONT.match(source)
+    if match is None:
+        raise NarrativeError(f"{where}: begin it with front matter: ---, author, model, ---.")
+    front = read_front_matter(match[1], where)
+    body, above = source[match.end() :], source[: match.end()].count("\n")
+    headings = [*HEADING.finditer(body)]
+    starts = [*(heading.start() for heading in headings), len(body)]
+    if not (headings or front.not_written) or body[: starts[0]].strip():
+        raise NarrativeError(f"{where}: begin its prose with a heading such as '## Executive Summary'.")
+    return Narrative(
+        where=where,
+        front=front,
+        sections={h[1]: body[h.end() : end].strip("\n") for h, end in zip(headings, starts[1:], strict=True)},
+        lines={h[1]: above + body[: h.end()].count("\n") + 1 for h in headings},
+    )
+
+
+def written_out(front: FrontMatter, sections: Mapping[str, str]) -> str:
+    """A narrative as a file, for people to go on with."""
+    fields = {name: value for name, value in msgspec.structs.asdict(front).items() if value}
+    head = yaml.safe_dump(fields, sort_keys=False, allow_unicode=True, width=10_000)
+    return f"---\n{head}---\n" + "\n".join(f"## {heading}\n\n{text}\n" for heading, text in sections.items())
 
 
 def read_front_matter(text: str, where: str) -> FrontMatter:

@@ -75,7 +75,11 @@ class Proof:
 
     def _rollout(self, citation: str) -> Rollout:
         row, _ = self._locate(citation)
-        return self._all()[self._run.table.citation(row)]
+        return self._at(row)
+
+    @functools.cache  # noqa: B019 - one proof lives as long as one rendering
+    def _at(self, row: int) -> Rollout:
+        return self._run.rollout_at(row)
 
     @functools.cache  # noqa: B019 - one proof lives as long as one rendering
     def _all(self) -> dict[str, Rollout]:

@@ -17,14 +17,15 @@ import msgspec
 from blade.audit.golden.proof import Proof
 from blade.audit.golden.quantities import Amount, Gain, Group, Measure, Names, NarrativeError, Plain, Rate
 from blade.diagnosis import CAUSES, Analysis
-from blade.diagnosis.analysis import Cause, Finding, Intervention, PatternSeen, Signal, Stage, headline_of
+from blade.diagnosis.analysis import Cause, Finding, Intervention, PatternSeen, Signal, SliceTable, Stage, headline_of
 from blade.diagnosis.headroom import Headroom
 from blade.diagnosis.pairs import TaskContrast, Trait
 from blade.metrics import Metric, Slice, TaskResult
 from blade.metrics.buckets import ORDER
 from blade.metrics.effort import Effort, EffortSummary
+from blade.report.contrasts import MODES
 from blade.report.headline import failing_rollouts, is_rate
-from blade.report.text import Markdown, md
+from blade.report.text import Markdown, code, md
 
 
 class OfTask(msgspec.Struct, frozen=True, kw_only=True):
@@ -34,6 +35,11 @@ class OfTask(msgspec.Struct, frozen=True, kw_only=True):
     """What its rollouts showed."""
     cause: Cause | None
     """The label in force."""
+
+    @property
+    def key(self) -> Markdown:
+        """Its key."""
+        return code(self.result.task)
 
     @property
     def passed(self) -> int:
@@ -70,6 +76,8 @@ class OfTask(msgspec.Struct, frozen=True, kw_only=True):
 class OfSlice(msgspec.Struct, frozen=True, kw_only=True):
     """One level of a field: prints as its headline."""
 
+    field: str
+    """The field."""
     slice: Slice
     """What its rollouts showed."""
     headline: Measure
@@ -78,6 +86,11 @@ class OfSlice(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def shown(self) -> Measure:
         return self.headline
+
+    @property
+    def where(self) -> Markdown:
+        """Which rollouts these are: those where the field has this level."""
+        return Markdown(f"{code(self.field)} is {code(self.slice.level)}")
 
     @property
     def interval(self) -> Markdown:
@@ -187,7 +200,7 @@ def values_of(analysis: Analysis, proof: Proof) -> dict[str, Any]:
         "labels": labels_of(analysis),
         "signals": Names("signal", {one.code: Counted(seen=one, failing=failing) for one in analysis.signals}),
         "patterns": patterns_of(analysis, failing),
-        "slices": Names("field", {table.field: levels_of(analysis, table.levels) for table in analysis.slices}),
+        "slices": Names("field", {table.field: levels_of(analysis, table) for table in analysis.slices}),
         "funnel": Names[Stage]("stage", {stage.name: stage for stage in analysis.funnel}),
         "findings": Names[Finding]("finding", {found.code: found for found in analysis.health}),
         "traits": Names("trait", {one.trait: OfTrait(trait=one) for one in analysis.contrast.traits}),
@@ -244,11 +257,11 @@ def patterns_of(analysis: Analysis, failing: int) -> Names[Counted]:
     return Names("pattern", {one.code: Counted(seen=one, failing=failing) for one in seen})
 
 
-def levels_of(analysis: Analysis, levels: list[Slice]) -> Names[OfSlice]:
+def levels_of(analysis: Analysis, table: SliceTable) -> Names[OfSlice]:
     """The levels of a field."""
     kind = Rate if is_rate(analysis) else Plain
-    found = {one.level: OfSlice(slice=one, headline=measure(one.level, kind, one.headline)) for one in levels}
-    return Names("level", found)
+    measured = {one.level: (one, measure(one.level, kind, one.headline)) for one in table.levels}
+    return Names("level", {k: OfSlice(field=table.field, slice=s, headline=m) for k, (s, m) in measured.items()})
 
 
 def tasks_of(analysis: Analysis) -> Names[OfTask]:
@@ -262,6 +275,11 @@ class OfTrait(msgspec.Struct, frozen=True, kw_only=True):
 
     trait: Trait
     """What was tested."""
+
+    @property
+    def title(self) -> Markdown:
+        """What rollouts with it do, in words."""
+        return md(self.trait.trait)
 
     @property
     def passing(self) -> Markdown:
@@ -300,7 +318,9 @@ def headroom_of(row: Headroom, analysis: Analysis) -> dict[str, Any]:
     """What the headline would be without a mode."""
     kind: Callable[[float], float] = Rate if is_rate(analysis) else Plain
     gain = measure(f"gain without {row.mode}", Gain if is_rate(analysis) else Plain, row.gain)
+    titles = MODES | {signal.code: signal.title for signal in analysis.signals}
     return {
+        "title": md(titles.get(row.mode, row.mode.replace("_", " "))),
         "gain": gain,
         "score": None if row.score is None else kind(row.score),
         "tasks": row.tasks,

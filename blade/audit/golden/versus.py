@@ -29,7 +29,7 @@ def build_versus(source: Source, models: str) -> Built:
     found = [diagnose_model(source, model) for model in models.split(VERSUS, 1)]
     comparison = compare_many(found, CompareOptions(slices=source.options.slices, pack=source.options.pack))
     prose = render(narrative, values_between(comparison, found))
-    check_prose(narrative, prose, found)
+    check_prose(narrative, prose, [one.run for one in found])
     front = narrative.front
     plain = build_comparison_report(comparison)
     report, counted = (

@@ -1,0 +1,69 @@
+"""Asking a model until its answer holds, or a bounded number of times.
+
+An answer that does not hold goes back with the reason; nothing a model says is mended by us.
+"""
+
+from collections.abc import Callable
+from typing import Generic, NamedTuple, TypeVar
+
+import msgspec
+
+from blade.errors import BladeError
+from blade.llm.model import Model, ModelError, Reply, Request, assistant_message, user_message
+
+Value = TypeVar("Value")
+
+
+class NotAccepted(BladeError):
+    """An answer that does not hold; the message tells the model what to mend."""
+
+
+class Talk(NamedTuple, Generic[Value]):
+    """What a conversation came to."""
+
+    value: Value | None
+    """What the answer that held amounts to."""
+    refused: list[str]
+    """Why earlier answers did not hold, in order."""
+    error: str | None = None
+    """What stopped the conversation, when the model could not be asked."""
+
+    @property
+    def problem(self) -> str:
+        """Why there is no value."""
+        return self.error or (self.refused or ["no answer"])[-1]
+
+
+async def talk(model: Model, request: Request, accept: Callable[[str], Value], *, attempts: int) -> Talk[Value]:
+    """Asks, checks, says what is wrong and asks again; `accept` raises `NotAccepted`."""
+    refused: list[str] = []
+    for _ in range(attempts):
+        try:
+            reply = await model.ask(request)
+        except ModelError as error:
+            return Talk(None, refused, f"{error.kind}: {error}")
+        try:
+            return Talk(accept(reply.text), refused)
+        except NotAccepted as problem:
+            refused.append(str(problem))
+            request = asked_again(request, reply, str(problem))
+    return Talk(None, refused)
+
+
+def asked_again(request: Request, reply: Reply, problem: str) -> Request:
+    """The conversation so far, and what was wrong with the answer."""
+    said = reply.text or "(no text)"
+    mend = f"Your answer was not accepted: {problem} Answer again with the whole JSON object."
+    more = [assistant_message(said, id="earlier"), user_message(mend)]
+    return msgspec.structs.replace(request, input=[*request.input, *more])
+
+
+def read_json(text: str, decoder: "msgspec.json.Decoder[Value]") -> Value:
+    """The value in a reply, with or without a fence around its JSON."""
+    start, end = text.find("{"), text.rfind("}")
+    if start < 0 or end < start:
+        raise NotAccepted("your reply holds no JSON object; answer with the JSON object only.")
+    try:
+        return decoder.decode(text[start : end + 1].encode("utf-8", "replace"))
+    except msgspec.MsgspecError as error:
+        raise NotAccepted(f"your JSON does not follow the schema: {error}.") from error
