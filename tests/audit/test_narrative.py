@@ -8,7 +8,7 @@ from small_packages import write_package
 
 from blade.audit.golden.build import build
 from blade.audit.golden.narrative import environment, read_narrative
-from blade.audit.golden.proof import Proof
+from blade.audit.golden.proof import Proof, told_at
 from blade.audit.golden.quantities import NarrativeError
 from blade.audit.golden.sources import diagnose_model, find_source, passed_by_key
 from blade.audit.golden.values import values_of
@@ -97,6 +97,20 @@ def test_what_is_not_a_value_of_the_run_is_an_error(package: Path, template: str
         said(package, template)
 
     assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        pytest.param("result.1", -2, id="an_item"),
+        pytest.param("result.2", None, id="no_such_item"),
+        pytest.param("metadata.codes.0", 7, id="further_down"),
+        pytest.param("result", [1, -2], id="the_list"),
+        pytest.param("0.result", None, id="no_such_field"),
+    ],
+)
+def test_an_item_of_a_list_is_reached_by_its_place(path: str, expected: object) -> None:
+    assert told_at({"result": [1, -2], "metadata": {"codes": [7]}}, path) == expected
 
 
 def test_a_declared_constant_may_be_stated_and_is_told_at_the_end(package: Path) -> None:

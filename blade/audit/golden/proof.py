@@ -33,7 +33,7 @@ class Proof:
 
     def field(self, citation: str, path: str) -> Markdown:
         """What the verifier or the task says about a rollout, by the name of the field."""
-        value = value_at(self._rollout(citation).fields, path)
+        value = told_at(self._rollout(citation).fields, path)
         if value is None:
             known = ", ".join(sorted(self._rollout(citation).fields)[:12])
             raise NarrativeError(f"{citation} has nothing under {path!r}; it has {known}.")
@@ -56,7 +56,7 @@ class Proof:
             if (task is None or one.task == task)
             and (passed is None or self._passed.get(key) is passed)
             and (says is None or any(says in item.text for item in one.items if not item.prompt))
-            and (field is None or value_at(one.fields, field) == value)
+            and (field is None or told_at(one.fields, field) == value)
         ]
         return Group(keys=tuple(found), of=len(rollouts))
 
@@ -86,3 +86,12 @@ class Proof:
         run = self._run
         read = dict(run.numbered_rollouts(range(len(run.table))))
         return {run.table.citation(row): read[row] for row in sorted(read)}
+
+
+def told_at(fields: dict[str, Any], path: str) -> Any:
+    """What a field holds; behind the name of a list, `.0` is its first item."""
+    head, _, place = path.rpartition(".")
+    whole = value_at(fields, head)
+    if isinstance(whole, list) and place.isdecimal():
+        return whole[int(place)] if int(place) < len(whole) else None
+    return value_at(fields, path)
