@@ -69,6 +69,13 @@ def test_markup_is_taken_off_and_escapes_are_undone() -> None:
     )
 
 
+def test_a_greater_sign_marks_a_quote_only_where_a_line_begins() -> None:
+    document = read_document("- `while n > 9:` and a -> b\n> said > so\n")
+
+    assert [shown(s.text) for s in document.sentences()] == ["`while n > 9:` and a -> b", "said > so"]
+    assert split_cells("> | x > 9 | 2 |") == ("x > 9", "2")
+
+
 def test_a_bar_behind_a_backslash_belongs_to_its_cell() -> None:
     assert split_cells(r"| a \| b | `c` |") == ("a | b", plain("`c`"))
 
