@@ -135,7 +135,7 @@ def count_fact(
     """A count, unless nobody knows it."""
     if value is None:
         return []
-    return [Fact(path, value, "count", named(*phrases), thing, tuple(wholes))]
+    return [Fact(path, value, "count", named(*phrases), thing, tuple(dict.fromkeys(wholes)))]
 
 
 def number_fact(path: str, value: float | None, unit: Unit, *phrases: str, thing: Thing | None = None) -> list[Fact]:

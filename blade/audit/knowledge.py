@@ -66,14 +66,14 @@ class Knowledge:
 
     def look(self, text: str) -> Mentioned:
         marked = as_code(text)
-        found: set[Thing] = set()
-        for key, _, _ in tasks_in(marked):
-            found |= self.tasks.get(key, set())
+        named = {key for key, _, _ in tasks_in(marked) if key in self.tasks}
+        found = {thing for key in named for thing in self.tasks[key]}
         for citation, _, _ in citations_in(marked):
             parts = split_citation(citation)
             found |= self.tasks.get(parts[0], set()) if parts else set()
         for code in re.findall(r"`([^`]*)`", text):
-            found |= self.names.get(code.strip().lower(), set())
+            if code not in named:  # the word task tells it from a level of the same name
+                found |= self.names.get(code.strip().lower(), set())
         for label in LABEL.findall(text):
             found |= {thing for thing in self.names.get(label.lower(), ()) if thing.kind == "cause"}
         rest = re.sub(r"`[^`]*`", " ", LABEL.sub(" ", text))

@@ -1,8 +1,11 @@
 """Sentences in anybody's words, held against the demo's rollouts: pass@1 is 62.2 % over 36 tasks, 12 of which always
 pass, 18 sometimes and 6 never; `hard` tasks pass 29.2 %, `easy` ones 93.3 %."""
 
+from pathlib import Path
+
 import pytest
-from known_runs import demo, demo_evidence
+from known_runs import demo, demo_evidence, read_diagnosed
+from rollout_rows import Row, rollout, write_rows
 
 from blade.audit.check import as_document, check_report
 from blade.audit.evidence import Evidence, Source, evidence_of
@@ -51,12 +54,12 @@ FALSE = [
     ("The success rate is roughly 72 %.", "72 %", "62.2 %"),
     ("pass@3 reaches 81.7 %, pass^3 only 49.2 %.", "49.2 %", "39.2 %"),
     ("The 95 % interval of pass@1 runs from 49.8 % to 83.4 %.", "49.8 % to 83.4 %", "49.8 % to 73.4 %"),
-    ("13 of 36 tasks always pass.", "13 of 36", "12 of 36 or 36 or 24"),
-    ("18 tasks are sometimes-pass and 7 are never-pass.", "7", "6 of 36 or 36 or 24"),
+    ("13 of 36 tasks always pass.", "13 of 36", "12 of 36 or 24"),
+    ("18 tasks are sometimes-pass and 7 are never-pass.", "7", "6 of 36 or 24"),
     ("On hard tasks, pass@1 drops to 39.2 %.", "39.2 %", "29.2 %"),
     ("`easy` tasks reach 93.3 % while `hard` ones stop at 19.2 %.", "19.2 %", "29.2 %"),
     ("Of the 12 `hard` tasks, 4 never pass.", "4", "5 of 12"),
-    ("Task `25` passes only 2 of 5 times.", "2 of 5", "1 of 5 or 5"),
+    ("Task `25` passes only 2 of 5 times.", "2 of 5", "1 of 5"),
     ("Task `25` is labelled KG.", "KG", "BI+UK"),
     ("The signal `no_tool_call` was seen in 12 failing rollouts.", "12", "10"),
     ("See `8:2` and `99:1`.", "`99:1`", "tasks 0, 1, 10, 11, 12 and 31 more"),
@@ -129,6 +132,17 @@ def test_the_label_in_force_is_the_one_that_counts() -> None:
     assert [check.true for check in check_report("Task `25` is BI+UK.", evidence=Evidence([source])).contradicted] == [
         "TI"
     ]
+
+
+def test_a_task_is_told_from_a_level_of_the_same_name(tmp_path: Path) -> None:
+    rows: list[Row | str] = [
+        rollout(task, n, float(n < task % 4), stops=1 + task % 2) for task in range(12) for n in range(3)
+    ]
+    evidence = evidence_of([read_diagnosed(write_rows(tmp_path / "run.jsonl", rows))])
+
+    assert "stops=1" in {thing.key for thing in evidence.knowledge.facts if thing is not None}
+    assert len(check_report("Task `1`: 1 of 3.", evidence=evidence).supported) == 2
+    assert [check.true for check in check_report("Task `1`: 2 of 3.", evidence=evidence).contradicted] == ["1 of 3"]
 
 
 def test_without_the_rollouts_a_citation_is_known_by_its_task_alone() -> None:
