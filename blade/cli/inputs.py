@@ -44,6 +44,8 @@ def spool(out: Path, text: str = STDIN) -> Path:
     finally:
         draft.unlink(missing_ok=True)
     if not size:
+        if text != STDIN:
+            raise InputError(f"{text}: is empty; expected rollouts.")
         raise InputError("standard input is empty; pipe rollouts into it, or name a file instead of -.")
     return place
 

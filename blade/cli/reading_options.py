@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from blade.errors import UsageError
+
 
 class Choice(StrEnum):
     """Which of several conflicting rows is scored."""
@@ -54,4 +56,7 @@ Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print no summary and
 
 def fields_in(text: str | None) -> tuple[str, ...]:
     """The fields of a comma list."""
-    return tuple(field.strip() for field in (text or "").split(",") if field.strip())
+    fields = tuple(field.strip() for field in (text or "").split(",") if field.strip())
+    if text is not None and not fields:
+        raise UsageError("--group-by names no field.")
+    return fields

@@ -63,8 +63,8 @@ class AnalyzeOptions(msgspec.Struct, frozen=True, kw_only=True):
 def with_named_fields(read: ReadOptions, options: AnalyzeOptions) -> ReadOptions:
     """The reading options with every field the analysis will ask for."""
     rule = parse_success_rule(options.success) if options.success is not None else None
-    named = [*options.slices, options.cluster_field, rule.field if rule else None]
-    fields = {*read.fields, *(name for name in named if name and name != "reward")}
+    named = [*options.slices, options.cluster_field, None if rule is None or rule.reads_reward else rule.field]
+    fields = {*read.fields, *(name for name in named if name)}
     return msgspec.structs.replace(read, fields=tuple(sorted(fields)))
 
 
@@ -177,7 +177,7 @@ def coverage_of(run: Run, outcomes: Outcomes) -> Coverage:
         missing=int(np.maximum(table.expected - present, 0).sum()),
         duplicates=run.surplus,
         malformed=len(run.bad),
-        unscored=int(np.isnan(table.reward).sum()),
+        unscored=int(np.isnan(outcomes.scores).sum()),
         failed=int((table.status == FAILED).sum()),
         truncated=int((table.status == TRUNCATED).sum()),
         infrastructure=int(outcomes.infrastructure.sum()),

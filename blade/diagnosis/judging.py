@@ -31,7 +31,7 @@ def decide_success(
 
 
 def apply_rule(rule: SuccessRule, table: RolloutTable) -> Floats:
-    if rule.field == "reward":
+    if rule.reads_reward:
         return rule.apply(table.reward)
     require_field(table.rows, rule.field)
     column = table.rows.columns[rule.field]

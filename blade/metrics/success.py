@@ -32,6 +32,11 @@ class SuccessRule(msgspec.Struct, frozen=True, kw_only=True):
     value: float | bool | str
     """What it is compared with."""
 
+    @property
+    def reads_reward(self) -> bool:
+        """Whether it compares the score, whatever field that is in; words are looked for in a field of that name."""
+        return self.field == "reward" and not isinstance(self.value, str)
+
     def __str__(self) -> str:
         value = {True: "true", False: "false"}[self.value] if isinstance(self.value, bool) else self.value
         shown = f'"{value}"' if isinstance(self.value, str) else value

@@ -19,7 +19,7 @@ import platformdirs
 from blade._version import __version__
 from blade.rollouts.scan import Scan
 
-CACHE_FORMAT = 6
+CACHE_FORMAT = 7
 SAMPLE = 4096
 SAMPLES = 64
 KEEP_ENTRIES = 200

@@ -92,6 +92,8 @@ def reason_for(data: bytes, error: Exception) -> str:
         if b"placeholder" in text[:200].lower():
             return f"placeholder text {shown(text)}, expected a JSON object"
         return f"is not JSON: begins with {shown(text)}, expected an object"
+    if "out of range" in str(error):
+        return "holds a number too large to read"
     if "truncated" in str(error):
         return "is truncated: the JSON ends before its object does"
     for constant in (b"NaN", b"Infinity"):

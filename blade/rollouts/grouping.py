@@ -111,12 +111,14 @@ def run_names(paths: list[Path]) -> list[str]:
     """A short name for every file, each different: as many of its folders as it takes."""
     stems = [re.sub(r"\.(jsonl|ndjson|json)$", "", plain_name(path)) for path in paths]
     names, taken = stems, Counter(stems)
+    # `run.jsonl` and `run.jsonl.gz` beside each other: no folder tells them apart.
+    places = {(path.parent, name) for path, name in zip(paths, stems, strict=True)}
     for depth in range(1, max((len(path.parts) for path in paths), default=0)):
-        if len(set(names)) == len(names):
+        if len(set(names)) == len(places):
             break
         folders = [[part for part in path.parent.parts[-depth:] if part != path.anchor] for path in paths]
-        places = zip(folders, stems, strict=True)
-        names = ["-".join([*folder, stem]) if taken[stem] > 1 else stem for folder, stem in places]
+        parts = zip(folders, stems, strict=True)
+        names = ["-".join([*folder, stem]) if taken[stem] > 1 else stem for folder, stem in parts]
     return numbered(names)
 
 

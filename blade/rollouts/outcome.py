@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from blade.errors import UsageError
+from blade.errors import InputError, UsageError
 from blade.rollouts.columns import Column, from_values
 from blade.rollouts.formats import Format
 from blade.rollouts.identity import HALF, own_fields, require_field
@@ -32,6 +32,7 @@ OUTPUT_TOKENS = (
     "usage.completion_tokens",
 )
 SECONDS_FIELDS = ("agent_run_time", "total_run_time", "result.duration", "duration_s", "duration", "seconds", "latency")
+SHOWN = 40
 FAILURE_FIELDS = ("_ng_failure_class", "response.id")
 """`response.id` holds only the endings by which older runners marked rows that failed."""
 
@@ -46,6 +47,8 @@ def choose_reward(rows: Rows, form: Format, wanted: str | None, *, required: boo
         found = [path for path in found if scored_share(rows, path)]
     if not found and form.name == "records" and required:
         fields = ", ".join(own_fields(rows)[:8])
+        if not fields:
+            raise InputError("no score found in these records: no field of theirs holds a single value.")
         raise UsageError(f"no score found in these records; name it with --reward-field (fields there are: {fields}).")
     return max(found, key=lambda path: scored_share(rows, path), default=None)
 
@@ -87,9 +90,15 @@ def bad_scores(rows: Rows, field: str) -> list[tuple[int, str]]:
         if path.startswith(f"{field}."):
             objects |= part.known() & ~column.known()
     wrong = np.flatnonzero(texts | objects).tolist()
-    return [
-        (row, f"{field} is {repr(column.at(row)) if texts[row] else 'an object'}, expected a number") for row in wrong
-    ]
+    return [(row, f"{field} is {shown_score(column.at(row))}, expected a number") for row in wrong]
+
+
+def shown_score(value: Any) -> str:
+    """A score that is no number, short enough for a sentence."""
+    if value is None:
+        return "an object"
+    text = repr(value) if len(repr(value)) <= SHOWN else f"{repr(value)[:SHOWN]}…"
+    return text if isinstance(value, str) else f"{text}, too large to reckon with"
 
 
 def tokens(rows: Rows) -> tuple[Floats, Floats]:

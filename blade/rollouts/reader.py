@@ -102,6 +102,8 @@ def open_file(path: Path, reading: Reading) -> Opening:
     if len(samples) == 1 and is_wrapper(samples[0]) and path.stat().st_size <= WRAPPER_LIMIT:
         layout = "wrapped"
         samples = list(whole_rows(wrapped_records(path)[:SAMPLE_RECORDS]))
+    if not reading.fields and len(samples) == 1 and is_map(samples[0]):
+        raise InputError(f"{path}: is one object around objects; expected records one per line or in an array.")
     form = formats.named(reading.format, samples) if reading.format else formats.detect(samples)
     if reading.output:
         form = msgspec.structs.replace(form, output=reading.output, prompt=None)
@@ -123,9 +125,22 @@ def read_head(path: Path) -> bytes:
     if damage is not None and not count:
         raise InputError(f"{path}: cannot be read: {damage}.") from damage
     data = bytes(memoryview(head)[:count])
+    if not data and compression(path) == "zstd":  # its reader takes a missing end for an end
+        raise InputError(f"{path}: nothing in it can be unpacked: it is cut short, or empty.")
+    if is_wide(data):
+        raise InputError(
+            f"{path}: is UTF-16 or UTF-32 text; convert it to UTF-8, for example with `iconv -f UTF-16 -t UTF-8`."
+        )
     if not data or data.isspace():
         raise InputError(f"{path}: is empty; expected JSON records, one per line or in an array.")
     return data
+
+
+def is_wide(head: bytes) -> bool:
+    """Whether characters take two or four bytes: by the mark at the beginning, or because every other byte is zero."""
+    return head[:2] in (b"\xff\xfe", b"\xfe\xff") or (
+        b"\0\0" in (head[0:4:2], head[1:4:2]) and head[:4].strip(b"\0")[:1] in (b"{", b"[")
+    )
 
 
 def first_records(path: Path, layout: LayoutName, head: bytes) -> Iterator[Record]:
@@ -151,6 +166,11 @@ def is_wrapper(sample: Any) -> bool:
     return not scored and any(
         isinstance(v, list) and v and all(isinstance(r, dict) for r in v) for v in sample.values()
     )
+
+
+def is_map(sample: Any) -> bool:
+    """Whether the only record of a file is a map from names to records."""
+    return isinstance(sample, dict) and len(sample) > 1 and all(isinstance(v, dict) and v for v in sample.values())
 
 
 def wrapped_records(path: Path) -> list[Record]:

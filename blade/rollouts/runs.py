@@ -104,6 +104,8 @@ class RunBuilder:
         self.reward_field = outcome.choose_reward(
             draft.rows, form, options.reward_field, required=not set(options.fields) & draft.rows.columns.keys()
         )
+        if options.output_field is not None and options.features and (draft.rows.fact("items") <= 0).all():
+            raise UsageError(f"no row has a text or a list of messages in the field {options.output_field!r}.")
         self.rows = outcome.with_scores(draft.rows, self.reward_field)
         self.bad = [
             BadLine(file=str(found.path), line=bad.line, offset=bad.offset, reason=bad.reason)
@@ -169,13 +171,16 @@ class RunBuilder:
         for row in np.flatnonzero(keys.task < 0).tolist():
             self.bad.append(bad_line(rows, row, self._paths(), unkeyed_reason(rows, row, self.identity)))
         good = np.flatnonzero(keys.task >= 0)
-        wrong = [] if self.reward_field is None else outcome.bad_scores(rows, self.reward_field)
+        # A field that the success rule reads too may hold words.
+        numeric = self.reward_field is not None and self.reward_field not in self.options.fields
+        wrong = outcome.bad_scores(rows, str(self.reward_field)) if numeric else []
         for row, reason in wrong:
             if keys.task[row] >= 0:
                 self.bad_scores.append(bad_line(rows, row, self._paths(), reason))
         if len(self.bad_scores) == len(good):
             first = min([*self.bad, *self.bad_scores], key=place_of)
-            raise InputError(f"{first.file}: no usable rollouts in it; line {first.line}: {first.reason}.")
+            hint = f"; if a word is the verdict, say --success '{self.reward_field} == WORD'" if len(good) else ""
+            raise InputError(f"{first.file}: no usable rollouts in it; line {first.line}: {first.reason}{hint}.")
         return rows.take(good), Keys(tasks=keys.tasks, task=keys.task[good], repeat=keys.repeat[good])
 
     def _rewards(self, rows: Rows) -> Floats:

@@ -7,6 +7,7 @@ import difflib
 import glob
 import gzip
 import io
+import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -48,6 +49,8 @@ def expand(text: str) -> list[Path]:
     path = Path(text)
     if path.is_dir():
         files = [p for p in sorted(path.rglob("*")) if p.is_file() and looks_like_rollouts(p)]
+        if not files and not os.access(path, os.R_OK | os.X_OK):
+            raise InputError(f"{text}: cannot be read: Permission denied.")
         if not files:
             raise InputError(f"{text}: no rollout files (*.jsonl, *.json, also .gz and .zst) in this directory.")
         return files
@@ -59,6 +62,8 @@ def expand(text: str) -> list[Path]:
         if not files:
             raise InputError(f"{text}: no file matches this pattern; check it with `ls`.")
         return files
+    if path.is_symlink():
+        raise InputError(f"{text}: is a link that leads to no file.")
     raise InputError(f"{text}: no such file or directory{did_you_mean(path)}.")
 
 

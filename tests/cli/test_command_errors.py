@@ -32,6 +32,11 @@ def garbage(folder: Path) -> list[str | Path]:
     return ["diagnose", folder / "garbage.jsonl"]
 
 
+def nothing_but_braces(folder: Path) -> list[str | Path]:
+    (folder / "braces.jsonl").write_text("{}\n{}\n")
+    return ["diagnose", folder / "braces.jsonl"]
+
+
 def near_miss(folder: Path) -> list[str | Path]:
     airline(folder)
     return ["diagnose", folder / "airlines.jsonl"]
@@ -67,6 +72,13 @@ def missing_rollouts(folder: Path) -> list[str | Path]:
         pytest.param(airline_with("--cluster-field", "levl"), 2, "level", id="unknown_cluster"),
         pytest.param(airline_with("--success", "reward is 1"), 2, "for example 'reward >= 1.0'", id="bad_rule"),
         pytest.param(airline_with("--success", "levl == 1"), 2, "level", id="rule_about_an_unknown_field"),
+        pytest.param(
+            airline_with("--success", "reward == good"), 2, "reward is never a text; it is", id="rule_in_words"
+        ),
+        pytest.param(airline_with("--group-by", ","), 2, "names no field", id="empty_group"),
+        pytest.param(airline_with("--output-field", "levl"), 2, "in the field 'levl'", id="unknown_output"),
+        pytest.param(lambda _: ["diagnose", "/dev/null"], 3, "/dev/null: is empty", id="empty_device"),
+        pytest.param(nothing_but_braces, 3, "no field of theirs holds a single value", id="records_without_fields"),
         pytest.param(airline_with("--format", "gymn"), 2, "expected one of gym", id="unknown_format"),
         pytest.param(airline_with("--duplicates", "some"), 2, "'first', 'last', 'all', 'error'", id="bad_choice"),
         pytest.param(airline_with("--jobs", "0"), 2, "'--jobs'", id="no_jobs"),
@@ -103,9 +115,11 @@ def test_what_may_not_be_read_or_written_is_said(tmp_path: Path) -> None:
     unwritable = blade("diagnose", source, "--out", tmp_path / "locked" / "out")
     source.chmod(0o000)
     unreadable = blade("diagnose", source, "--out", tmp_path / "out")
+    (tmp_path / "locked").chmod(0o000)
+    closed = blade("diagnose", tmp_path / "locked", "--out", tmp_path / "out")
 
-    assert (unwritable.exit_code, unreadable.exit_code) == (3, 3)
-    assert "Permission denied" in unwritable.stderr and "Permission denied" in unreadable.stderr
+    assert [found.exit_code for found in (unwritable, unreadable, closed)] == [3, 3, 3]
+    assert all("Permission denied" in found.stderr for found in (unwritable, unreadable, closed))
 
 
 def test_a_file_where_the_folder_should_be_is_said(tmp_path: Path) -> None:

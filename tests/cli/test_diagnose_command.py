@@ -76,6 +76,15 @@ def test_what_was_read_before_survives_an_empty_standard_input(tmp_path: Path) -
     assert (tmp_path / "out" / "stdin.jsonl").read_bytes() == data
 
 
+def test_a_score_in_words_counts_by_the_rule_that_names_the_word(tmp_path: Path) -> None:
+    rows = write_rows(tmp_path / "run.jsonl", [{"id": n, "reward": "good" if n else "poor"} for n in range(4)])
+    told = json.loads(blade("diagnose", rows, "--success", "reward == good", "--out", tmp_path, "--json").stdout)
+    refused = blade("diagnose", rows, "--out", tmp_path)
+
+    assert (told["metrics"]["pass_at_1"]["value"], told["coverage"]["unscored"]) == (0.75, 0)
+    assert (refused.exit_code, "say --success 'reward == WORD'" in refused.stderr) == (3, True)
+
+
 def test_every_field_the_analysis_will_ask_for_is_read() -> None:
     options = AnalyzeOptions(success="verdict == pass", slices=("level",), cluster_field="document")
 

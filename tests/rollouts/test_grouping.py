@@ -7,6 +7,7 @@ from rollout_rows import Row, keys, read_files, rollout, unindexed, write_rows
 import blade
 from blade.errors import UsageError
 from blade.rollouts import Run
+from blade.rollouts.grouping import run_names
 
 
 def grouped(folder: Path, rows: list[Row], *fields: str) -> dict[str, list[str]]:
@@ -96,6 +97,12 @@ def test_files_that_claim_the_same_rollouts_are_runs_of_their_own(tmp_path: Path
     rows = [rollout(n, 0) for n in range(4)]
     runs = read_files(tmp_path, {"base.jsonl": rows, "new.jsonl": rows[1:]})
     assert [(run.name, len(run.table)) for run in runs] == [("base", 4), ("new", 3)]
+
+
+def test_runs_are_called_by_as_many_folders_as_it_takes_and_by_none_that_tell_nothing(tmp_path: Path) -> None:
+    paths = [tmp_path / place for place in ("a/run.jsonl", "a/run.jsonl.gz", "b/run.jsonl", "b/other.jsonl")]
+    assert run_names(paths) == ["a-run", "a-run (2)", "b-run", "other"]
+    assert run_names(paths[:2]) == ["run", "run (2)"]
 
 
 def test_files_with_different_rollouts_are_shards_of_one_run(tmp_path: Path) -> None:

@@ -38,6 +38,8 @@ def test_a_reward_is_a_number_a_flag_or_unknown(tmp_path: Path, reward: Any, exp
         pytest.param('"abc"', "reward is 'abc', expected a number", id="text"),
         pytest.param('"nan"', "reward is 'nan', expected a number", id="nan_as_text"),
         pytest.param('"1.0"', "reward is '1.0', expected a number", id="number_as_text"),
+        pytest.param("1e300", "reward is 1e+300, too large to reckon with, expected a number", id="huge"),
+        pytest.param(f'"{"x" * 99}"', f"reward is '{'x' * 39}…, expected a number", id="long_text"),
         pytest.param("[1.0]", "reward is '[1.0]', expected a number", id="list"),
         pytest.param('{"value": 1}', "reward is '{\"value\":1}', expected a number", id="object"),
     ],
@@ -57,7 +59,8 @@ def test_a_reward_that_is_no_number_leaves_its_row_unscored_and_says_why(
     ("reward", "reason"),
     [
         pytest.param("NaN", "contains NaN, which is not JSON; write null for an unknown number", id="nan"),
-        pytest.param("1e999", "is not JSON: Number out of range", id="beyond_any_number"),
+        pytest.param("1e999", "holds a number too large to read", id="beyond_any_number"),
+        pytest.param("9" * 5000, "holds a number too large to read", id="beyond_any_integer"),
     ],
 )
 def test_a_reward_that_is_no_json_makes_a_bad_line_and_the_reading_goes_on(
@@ -191,6 +194,11 @@ def test_records_without_a_score_are_refused_with_the_fields_there_are(tmp_path:
 def test_a_reward_field_nobody_has_is_the_users_mistake(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="no row has a field 'pionts'; fields there are: points"):
         read_rows(tmp_path, [{"task_id": "a", "points": 3}], reward_field="pionts")
+
+
+def test_an_output_field_nobody_has_is_the_users_mistake(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="no row has a text or a list of messages in the field 'said'"):
+        read_rows(tmp_path, [{"task_id": "a", "score": 3, "says": "yes"}], output_field="said")
 
 
 def test_records_in_one_array_are_read_like_lines(tmp_path: Path) -> None:

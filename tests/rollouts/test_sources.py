@@ -104,6 +104,27 @@ def test_an_empty_file_is_an_input_error(tmp_path: Path, data: bytes) -> None:
         read(write_bytes(tmp_path / "run.jsonl", data))
 
 
+def test_an_archive_cut_before_its_first_row_says_so(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="nothing in it can be unpacked: it is cut short, or empty"):
+        read(
+            write_bytes(
+                tmp_path / "run.jsonl.zst", zstandard.compress(random.Random(0).randbytes(5000).hex().encode())[:300]
+            )
+        )
+
+
+@pytest.mark.parametrize("name", ["utf-16", "utf-16-le", "utf-16-be", "utf-32"])
+def test_text_in_wide_characters_is_known_as_such(tmp_path: Path, name: str) -> None:
+    with pytest.raises(InputError, match="is UTF-16 or UTF-32 text; convert it to UTF-8"):
+        read(write_bytes(tmp_path / "run.jsonl", jsonl(ROWS).decode().encode(name)))
+
+
+def test_a_map_from_names_to_records_says_how_records_are_written(tmp_path: Path) -> None:
+    path = write_bytes(tmp_path / "map.json", json.dumps({"a": {"score": 1}, "b": {"score": 0}}).encode())
+    with pytest.raises(InputError, match="is one object around objects; expected records one per line or in an array"):
+        read(path)
+
+
 def test_a_missing_file_is_an_input_error(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"absent\.jsonl: cannot be read: No such file or directory"):
         read(tmp_path / "absent.jsonl")
@@ -165,10 +186,14 @@ def test_a_file_named_twice_is_read_once(tmp_path: Path) -> None:
         pytest.param("runn.jsonl", "did you mean", id="misspelt"),
         pytest.param("x*.jsonl", "no file matches this pattern", id="pattern"),
         pytest.param("empty", "no rollout files", id="directory"),
+        pytest.param("circle", "is a link that leads to no file", id="link_in_a_circle"),
+        pytest.param("gone", "is a link that leads to no file", id="link_to_nothing"),
     ],
 )
 def test_inputs_that_are_not_there_say_what_to_do(tmp_path: Path, asked: str, message: str) -> None:
     make_files(tmp_path, "run.jsonl", "empty/readme.txt")
+    (tmp_path / "circle").symlink_to(tmp_path / "circle")
+    (tmp_path / "gone").symlink_to(tmp_path / "absent")
     with pytest.raises(InputError, match=message):
         find_inputs([str(tmp_path / asked)])
 
