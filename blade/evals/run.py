@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from blade.errors import BladeError
+from blade.errors import BladeError, InputError
 from blade.evals.aggregate import AggregateOptions, write_aggregate
 from blade.evals.files import RunFiles
 from blade.evals.jobs import Job
@@ -83,7 +83,12 @@ def run_job(job: Job, files: RunFiles, *, options: RunOptions, watch: Watch = la
         write_manifest(files.manifest, manifest)
         todo = still_to_do(files.inputs, ground)
         shift = Shift(job.player, todo, tally, watch=watch, concurrency=options.concurrency)
-        status = asyncio.run(shift.work(ground))
+        try:
+            status = asyncio.run(shift.work(ground))
+        except OSError as error:
+            raise InputError(
+                f"{files.output}: {error.strerror or error}; what is written is safe, --resume goes on."
+            ) from error
         notes = [*ground.notes, *shift.notes, *job.player.notes, *skill_notes(job), *aggregate(job.plan, files, tally)]
         write_manifest(files.manifest, end_manifest(manifest, status, tally, notes))
     return RunResult(status=status, progress=tally.now(), notes=notes, error=shift.last_error)

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from loopback import Loopback, Say
 from small_benchmark import run_small, small_plan
 
+from blade.errors import InputError
 from blade.evals.files import RunFiles, cut_torn_line, last_line_end, write_whole
 from blade.evals.journal import Journal, entry_of
 
@@ -75,7 +76,7 @@ def test_a_row_counts_only_once_it_is_on_disk(tmp_path: Path, monkeypatch: pytes
     assert seen == [(1, len(b'{"a":1}\n'))]
 
 
-def test_a_disk_that_is_full_ends_the_run_with_the_system_s_error(
+def test_a_disk_that_is_full_ends_the_run_in_a_sentence_that_says_how_to_go_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def no_space(number: int) -> None:
@@ -83,5 +84,8 @@ def test_a_disk_that_is_full_ends_the_run_with_the_system_s_error(
 
     monkeypatch.setattr(Journal, "_sync", lambda self, lines: no_space(0))
     tasks = [{"answer": n} for n in range(400)]
-    with Loopback(lambda call: Say("1")) as server, pytest.raises(OSError, match="No space left"):
+    with (
+        Loopback(lambda call: Say("1")) as server,
+        pytest.raises(InputError, match="No space left on device; what is written is safe, --resume"),
+    ):
         run_small(small_plan(tmp_path, tasks), server, tmp_path / "out.jsonl")
