@@ -144,7 +144,7 @@ def is_machine(text: str) -> bool:
 
 
 MACHINERY = words(
-    """container, sandbox, pod., pods., docker, vm., microvm, virtual machine, kernel, workspace, environment, runtime,
+    """container, sandbox, pod., pods., docker, vm., microvm, virtual machine, kernel, workspace, environment, runtime.,
     runner, executor, execution, exec., worker, node., nodes., instance, machine, session, host., hosts., job.,
     shell., terminal, browser, page., daemon, mount, image., supervisor, harness, server, watchdog, backend,
     actor., tmux, ssh., websocket, connection, process., filesystem, file system, device, memory, disk,

@@ -54,7 +54,8 @@ SANDBOX_FAULT = re.compile(
     rf"""
         {BOX}[^\n]{{0,80}}\b{GONE} | \b{GONE}\b[^\n]{{0,60}}{BOX}
       | {PLACE}[^\n]{{0,60}}\b{DESTROYED} | \b{DESTROYED}[^\n]{{0,40}}{PLACE}
-      | (?:sandbox|runtime|container|kernel)_?(?:error|exception|dead|died|unreachable|timeout|terminated|disconnected)
+      | (?:sandbox|container|kernel)_?(?:error|exception|timeout)
+      | (?:sandbox|container|kernel|runtime)_?(?:dead|died|unreachable|terminated|disconnected)
       | \bis\s+the\s+{BOX}
       | oom[\s_-]?kill | out\s+of\s+memory | cannot\s+allocate\s+memory | memory\s+(?:cgroup|limit)
       | no\s+space\s+left\s+on\s+device | disk\s+quota\s+exceeded
@@ -75,7 +76,8 @@ ERROR_OPENING = re.compile(
       | (?:[\w-]+\s+){0,4}(?:api|https?|server|request|upstream|provider|internal)\s+(?:error|failed|failure)
       | an?\s+(?:\w+\s+){0,2}error\s+occurred | <(?:!doctype|html) | (?:\w+\s+){1,4}failed\s*[:(-] | \w*error\w*\]
       | (?:connection|network)\s+(?:error|reset|refused|aborted|closed|timed\s+out)\W*$
-      | (?:[\w.-]+:\s*)?(?:http\S*\s*)?[45]\d\d\b(?=\W+\w) | [{\[] | "?(?:error|object|type|code|status|message)"?\s*:
+      | (?:[\w.-]+:\s*)?(?:http\S*\s*)?[45]\d\d\b(?!\.\d)(?=\W+\w)
+      | [{\[][^}]{0,200}?(?:error|exception|fault\b|"message") | "(?:error|object|type|code|status|message)"\s*:
     )""",
     FLAGS,
 )
@@ -86,11 +88,12 @@ PROVIDER_TERMS = re.compile(
       | internal[\s_]?(?:server|service)?[\s_]?(?:error|exception) | server[\s_]?(?:had\s+an\s+)?error | api_error
       | model_?error | upstream | connection\s?(?:error|reset|refused|aborted|closed|failure) | max\s+retries
       | engine\w*\s*(?:dead|died|loop) | (?:unable\s+to|cannot)\s+process\s+(?:your|the)\s+request | high\s+demand
-      | remote\s+end\s+closed | server\s?disconnected | timed?[\s-]?out | (?<!\d)(?:429|500|502|503|504|529)(?!\d)
+      | remote\s+end\s+closed | server\s?disconnected | timed?[\s-]?out
+      | (?:error|exception|status|code|http)\W{1,4}(?:code\W{1,3})?(?:429|500|502|503|504|529)(?!\d)
     """,
     FLAGS,
 )
-"""What only somebody who serves models says."""
+"""What only somebody who serves models says; a number by itself is an answer."""
 
 CAN_NOT = r"""(?:can(?:no|['’])t | can\s+not | won['’]t | will\s+not | (?:a|['’])m\s+(?:unable|not\s+able)\s+to
     | (?:(?:would|['’]d)\s+)?(?:rather\s+not|prefer\s+not\s+to) | (?:a|['’])m\s+not\s+(?:going|willing)\s+to
@@ -161,7 +164,10 @@ NAMES = re.compile(r"[\da-f](?:[\da-f]{5,}|(?<=\d)\d*)")
 """Numbers and ids: what differs between two copies of one sentence."""
 FEWEST_LETTERS = 12
 """Shorter last words (an option, a name, "done") are the same by chance."""
-MACHINE = re.compile(r"[{}<>\[\]]|https?://|\w(?:Error|Exception)\b|\b[45]\d\d\b|\w\.\w+\.\w")
+MACHINE = re.compile(
+    r"[{}<>\[\]]|https?://|\w(?:Error|Exception)\b|\w\.\w+\.\w"
+    r"|\b[45]\d\d:?\s[A-Z]|(?i:error|status|code|http)\W{1,4}[45]\d\d\b"
+)
 """Signs that nobody who answers a person writes."""
 MACHINE_BIT = 1 << 30
 BRACKET, STATUS, DOTTED = map(re.compile, (r"[{}<>\[\]]", r"[45]\d\d", r"\.\w+\."))

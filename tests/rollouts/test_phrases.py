@@ -86,13 +86,18 @@ def test_a_message_is_a_providers_error_only_if_it_opens_as_one() -> None:
     assert is_provider_error("<html><head><title>502 Bad Gateway</title></head></html>")
     assert not is_provider_error("The answer is 503 Service Unavailable.")
     assert not is_provider_error("503")
+    assert not is_provider_error("Answer: 500 dollars")
+    assert not is_provider_error("**503.55**")
+    assert not is_provider_error('{"quota": 500}')
     assert not is_provider_error("Error handling now retries when a connection is refused.")
 
 
 def test_a_sandbox_is_gone_only_if_the_tool_itself_says_so() -> None:
     assert is_sandbox_fault("Error response from daemon: container 4f is not running")
     assert is_sandbox_fault("collected 3 items\n...\n(terminated: OOMKilled)")
+    assert is_sandbox_fault("AgentRuntimeDisconnectedError: try another node")
     assert not is_sandbox_fault('{"note": "the container was lost in the post"}')
+    assert not is_sandbox_fault("RuntimeError: dictionary changed size during iteration")
     assert not is_sandbox_fault(
         "def restart(container):\n    if container.lost:\n        raise Gone\n    return container"
     )
