@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 import numpy as np
+from scipy import special
 
 from blade.rollouts.table import RolloutTable
 
@@ -11,8 +12,8 @@ class Clock:
     """The repeat and the time of every rollout of a run."""
 
     def __init__(self, table: RolloutTable) -> None:
-        self.repeat = table.repeat
-        self.repeats = len(np.unique(table.repeat))
+        numbers, self.place_of_repeat = np.unique(table.repeat, return_inverse=True)
+        self.repeats = len(numbers)
         made = table.rows.numbers("response.created_at")
         order = np.argsort(np.argsort(made)) / max(1, len(made) - 1)
         self.place = np.where(np.isnan(made), np.nan, order)
@@ -24,8 +25,16 @@ class Clock:
 
     def chance_of_repeat(self, rows: Sequence[int]) -> float:
         """That so many rollouts are all of one repeat; 1 when they are not."""
-        same = len(np.unique(self.repeat[list(rows)])) == 1
+        same = len(np.unique(self.place_of_repeat[list(rows)])) == 1
         return float(self.repeats) ** (1 - len(rows)) if same else 1.0
+
+    def chance_beside(self, rows: Sequence[int], others: Sequence[int]) -> float:
+        """That so many of `others` fall into one repeat, the one all `rows` are of; 1 when those are not of it."""
+        counts = np.bincount(self.place_of_repeat[list(others)], minlength=self.repeats)
+        busiest = int(counts.argmax())
+        if self.repeats == 1 or (self.place_of_repeat[list(rows)] != busiest).any():
+            return 1.0
+        return min(1.0, self.repeats * float(special.bdtrc(counts[busiest] - 1, len(others), 1.0 / self.repeats)))
 
     def chance_of_time(self, rows: Sequence[int]) -> float:
         """That so many rollouts fall into so short a stretch: the spread of evenly scattered places."""

@@ -38,6 +38,8 @@ TOPIC = 4000
 """Characters of a prompt in which its task's terms are looked for."""
 FENCED_DATA = re.compile(r"\s*```\w*\s*[\[{<].*[\]}>]\s*```\s*\Z", re.DOTALL)
 TERM = re.compile(r"[^\W_]{4,}|\w*\d\w*")
+IDENTIFIER = re.compile(r"[^\W_]+(?:_[^\W_]+)+")
+"""What is common by its parts, `retry_request`, is rare as a whole."""
 COMMON = 0.2
 """A term in the prompts of more tasks than this is not what a task is about."""
 
@@ -142,8 +144,9 @@ def worth_reading(table: RolloutTable, success: Floats) -> Ints:
 
 
 def terms(texts: Iterable[str]) -> frozenset[str]:
-    """Words and numbers that may be what a text is about."""
-    return frozenset(term.lower() for text in texts for term in TERM.findall(text)) - FILLER
+    """Words, numbers and identifiers that may be what a text is about."""
+    found = (term for text in texts for form in (TERM, IDENTIFIER) for term in form.findall(text))
+    return frozenset(map(str.lower, found)) - FILLER
 
 
 def common_terms(topics: Iterable[frozenset[str]]) -> frozenset[str]:

@@ -17,6 +17,13 @@ def test_four_rollouts_of_one_repeat_in_five_are_hardly_chance(tmp_path: Path) -
     assert found.chance([0, 5, 10, 16]) == 1.0
 
 
+def test_rollouts_beside_others_of_their_repeat_share_their_chance(tmp_path: Path) -> None:
+    found = clock(tmp_path, [rollout(task, repeat) for task in range(4) for repeat in range(5)])
+    # three of four in one repeat of five: 5 * (4 * 0.2^3 * 0.8 + 0.2^4)
+    assert found.chance_beside([0], [0, 5, 10, 16]) == pytest.approx(0.136)
+    assert found.chance_beside([16], [0, 5, 10, 16]) == 1.0
+
+
 def test_rollouts_of_the_only_repeat_are_chance(tmp_path: Path) -> None:
     assert clock(tmp_path, [rollout(task, 0) for task in range(20)]).chance(range(20)) == 1.0
 

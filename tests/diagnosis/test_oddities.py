@@ -135,6 +135,38 @@ def test_a_service_that_speaks_in_the_models_place_is_a_provider_error(tmp_path:
     assert signals(tmp_path, rows)["provider_error"] == cited(range(2), 1)
 
 
+POLITE = "Sorry, I'd rather not answer that right now."
+
+
+def declines(task: int, repeat: int, words: str = POLITE) -> Row:
+    return booked(task, repeat, 0.0, output=[message(words)])
+
+
+def test_polite_words_that_all_come_in_one_repeat_are_a_services(tmp_path: Path) -> None:
+    # Eight of eight in one of three repeats: (1/3)^7 = 0.0005.
+    rows = [*passing(), *(declines(task, 2) for task in range(8))]
+    assert signals(tmp_path, rows)["provider_error"] == cited(range(8), 1)
+
+
+def test_the_same_words_in_every_repeat_decline(tmp_path: Path) -> None:
+    rows = [*passing(), *(declines(task, 2 + task % 3) for task in range(8))]
+    found = signals(tmp_path, rows)
+    assert len(found["refusal"]) == 8
+    assert "provider_error" not in found
+
+
+def test_an_outage_in_several_wordings_is_one_outage(tmp_path: Path) -> None:
+    # Seven of seven in one of three repeats, by chance 3 * (1/3)^7 = 0.001; eight are enough.
+    wordings = ("Down we are, come back.", "Nothing to be had here today.", "Come back, come back, they said.")
+    rows = [*passing(), *(declines(task, 2, wordings[task % 3]) for task in range(8))]
+    assert signals(tmp_path, rows)["provider_error"] == cited(range(8), 1)
+
+
+def test_words_to_several_tasks_are_about_none_though_they_hit_the_name_of_one(tmp_path: Path) -> None:
+    output = [call("book"), result('{"room": 1, "guest": "x"}'), message("Grmpf blorx Cadiz zwuck.")]
+    assert signals(tmp_path, [*passing(), *failing(range(3), output)]) == {"stock_answer": cited(range(3), 3)}
+
+
 def test_an_answer_that_was_parsed_is_an_answer(tmp_path: Path) -> None:
     passed = [rollout(task, 0, extracted_answer=f"A{task}") for task in TASKS]
     wrong = [
