@@ -13,7 +13,7 @@ from blade.analyst.answer import accept
 from blade.analyst.conversation import talk
 from blade.analyst.prompt import Question
 from blade.diagnosis.analysis import Analysis
-from blade.diagnosis.labels import Confidence, Label
+from blade.diagnosis.labels import CONFIDENCES, Confidence, Label
 from blade.llm.model import Model, Sampling
 from blade.rollouts import Run
 
@@ -98,4 +98,4 @@ def shared_confidence(label: Label, agreeing: int, votes: int) -> Confidence:
     """The voter's own confidence, less where others disagreed."""
     if agreeing == votes:
         return label.confidence
-    return "low" if agreeing * 3 < votes * 2 else min(label.confidence, "medium", key=("low", "medium", "high").index)
+    return "low" if agreeing * 3 < votes * 2 else min(label.confidence, "medium", key=CONFIDENCES.index)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from blade.diagnosis.found import Found
-from blade.diagnosis.labels import CAUSES, Confidence, Label
+from blade.diagnosis.labels import CAUSES, CONFIDENCES, Confidence, Label
 from blade.diagnosis.readings import Answered
 from blade.diagnosis.signals import RULES, Sightings
 from blade.metrics import Outcomes, TaskResult
@@ -23,6 +23,8 @@ from blade.rollouts.table import RolloutTable
 MOST_EVIDENCE = 3
 LONGEST_ANSWER = 60
 """Longer answers are not repeated in a reason."""
+NEARLY_ALL = 0.75
+"""Share of a task's failures a cause must explain to be named with more than low confidence."""
 MIXED = 0.4
 """Share of a task's failures the second cause must explain to be named too."""
 NOT_DECISIVE = frozenset(
@@ -65,6 +67,8 @@ class Ground(NamedTuple):
     title: str
     places: dict[int, int]
     """Row -> item, -1 for none."""
+    confidence: Confidence = "medium"
+    """How sure it is that this explains a failure."""
 
 
 class Verdict(NamedTuple):
@@ -115,7 +119,8 @@ def all_grounds(sightings: Sightings, findings: list[Found]) -> list[Ground]:
         for finding, rows in findings
         if finding.code not in known and len(rows)
     ]
-    return [ground for ground in [*others, *signals] if ground.code not in NOT_DECISIVE]
+    decisive = [ground for ground in [*others, *signals] if ground.code not in NOT_DECISIVE]
+    return [ground._replace(confidence="high") if ground.code in CERTAIN else ground for ground in decisive]
 
 
 def separates(ground: Ground, outcomes: Outcomes) -> bool:
@@ -212,9 +217,9 @@ def explained(
     """A cause with grounds; named with a second one when that explains nearly as many failures."""
     mine = [ground for ground in grounds if ground.cause == cause and set(ground.places) & set(rows)]
     widest = max(mine, key=lambda ground: len(set(ground.places) & set(rows)))
-    whole = len(rows) == len(failing)
-    certain = all(ground.code in CERTAIN for ground in mine)
-    confidence: Confidence = "high" if whole and certain else "medium" if len(rows) >= 0.75 * len(failing) else "low"
+    explained = len(rows) / len(failing)
+    by_share: Confidence = "high" if explained == 1.0 else "medium" if explained >= NEARLY_ALL else "low"
+    confidence = min([by_share, *(ground.confidence for ground in mine)], key=CONFIDENCES.index)
     label = cause if second is None else mixed_label(cause, rest_cause(result) if second == REST else second)
     titles = ", ".join(dict.fromkeys(ground.title for ground in mine))
     reason = f"{len(rows)} of {len(failing)} failing rollouts: {titles}"

@@ -38,6 +38,11 @@ def say(code: str, cause: FindingCause, message: str, hint: str, *, rows: int = 
     return Finding(code=code, cause=cause, message=message, rows=rows, hint=hint)
 
 
+def count(number: int, noun: str) -> str:
+    """`1 row`, `2 rows`."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
 def with_effect(found: Found, outcomes: Outcomes) -> Finding:
     """The finding with the headline as it would be without its rows, and with them counted as passed."""
     if not len(found.rows) or outcomes.is_continuous:

@@ -6,7 +6,7 @@ import numpy as np
 
 from blade.diagnosis.analysis import MAX_LISTED, FindingCause, PublishedCheck
 from blade.diagnosis.anomalies import find_anomalies
-from blade.diagnosis.found import Found, about_files, about_rows, say
+from blade.diagnosis.found import Found, about_files, about_rows, count, say
 from blade.diagnosis.hygiene import data_findings
 from blade.diagnosis.readings import Answered
 from blade.diagnosis.signals import RULES, Sightings
@@ -139,8 +139,3 @@ def anomalies(run: Run, outcomes: Outcomes) -> list[Found]:
             finding = say("anomalous_group", "IR", message, "look at what happened there; rerun it if it was an outage")
             out.append(about_rows(run.table, finding, found.rows))
     return out
-
-
-def count(number: int, noun: str) -> str:
-    """`1 row`, `2 rows`."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

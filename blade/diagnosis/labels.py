@@ -24,6 +24,7 @@ CAUSES: dict[str, str] = {
 """Root causes, in the order in which they are tried."""
 
 Confidence = Literal["low", "medium", "high"]
+CONFIDENCES: tuple[Confidence, ...] = ("low", "medium", "high")
 CAUSE_FORM = re.compile(rf"(?:{'|'.join(CAUSES)})(?:\+(?:{'|'.join(CAUSES)}))*\??")
 """One cause, several joined by `+` when the evidence demands it, and `?` for a draft that waits for a reader."""
 

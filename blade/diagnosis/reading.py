@@ -7,12 +7,12 @@ from itertools import islice
 import numpy as np
 
 from blade.diagnosis.analysis import Cause, ReadingItem
+from blade.diagnosis.labels import CONFIDENCES
 from blade.diagnosis.pairs import TaskContrast
 from blade.metrics import Outcomes, TaskResult
 from blade.rollouts.table import RolloutTable
 
 MOST_ITEMS = 50
-CONFIDENCE = ("low", "medium", "high")
 FOLDER = "DIR"
 """What a command calls the folder of its diagnosis where nobody knows its name."""
 
@@ -34,7 +34,7 @@ def reading_list(
 
 def weight(cause: Cause, result: TaskResult) -> tuple[int, float]:
     lost = 1.0 - (result.rate or 0.0)
-    return CONFIDENCE.index(cause.confidence), -lost
+    return CONFIDENCES.index(cause.confidence), -lost
 
 
 def rollout_of(cited: str) -> str:

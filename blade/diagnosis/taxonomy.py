@@ -10,8 +10,7 @@ import numpy as np
 
 from blade.diagnosis.analysis import MAX_LISTED, Action, PackUse, PatternSeen
 from blade.diagnosis.causes import Ground, as_places
-from blade.diagnosis.found import Found, about_rows, say
-from blade.diagnosis.health import count
+from blade.diagnosis.found import Found, about_rows, count, say
 from blade.diagnosis.interventions import Remedy
 from blade.diagnosis.labels import Evidence
 from blade.diagnosis.packs import Choice, PackResult, PatternHits, apply_pack, choose_pack, load_pack
@@ -116,6 +115,7 @@ def pack_grounds(taxonomy: Taxonomy) -> list[Ground]:
             hits.rule.cause,
             hits.rule.title,
             as_places(hits.rows[hits.primary], hits.items[hits.primary]),
+            hits.rule.confidence,
         )
         for hits in taxonomy.result.patterns
         if hits.rule.cause is not None and hits.primary.any() and (hits.passed or 0) < len(hits.rows)

@@ -19,7 +19,7 @@ from blade.diagnosis.packs import check_pack, load_pack, shipped_names
 from blade.diagnosis.packs.conditions import POSITIONS
 from blade.diagnosis.packs.document import MAX_BYTES, Refused, parse_document
 from blade.diagnosis.packs.evaluate import FACT_NAMES
-from blade.diagnosis.packs.pack import Intervention, Who
+from blade.diagnosis.packs.pack import Intervention
 from blade.diagnosis.packs.values import HOLDS
 from blade.errors import BladeError, InputError, Problem, UsageError
 from blade.rollouts.features import KINDS
@@ -314,7 +314,6 @@ def test_the_schema_knows_the_words_that_the_engine_knows() -> None:
     assert item["kind"]["enum"] == list(KINDS)
     assert item["position"]["enum"] == list(POSITIONS)
     assert pattern_["cause"]["enum"] == list(CAUSES)
-    assert pattern_["who"]["enum"] == list(get_args(Who))
     assert pattern_["confidence"]["enum"] == list(get_args(Confidence))
     assert pattern_["intervention"]["enum"] == list(get_args(Intervention))
     assert set(HOLDS) <= set(leaf) and set(HOLDS) <= set(defs["beside"]["properties"])

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from pack_runs import apply_rows, belongs_to, little_pack, pattern, shown_by
-from rollout_rows import Row, call, message, read_rows, result, rollout, thought
+from pack_runs import apply_rows, belongs_to, little_pack, pack_text, pattern, shown_by, write_pack
+from rollout_rows import Row, analyze_rows, call, message, read_rows, result, rollout, thought
 
 from blade.diagnosis import Evidence, diagnose
 from blade.diagnosis.analysis import Count
@@ -124,6 +124,14 @@ def test_a_failing_rollout_belongs_to_the_first_pattern_that_holds(tmp_path: Pat
     assert shown_by(said) == {"large": [0], "says_no": [0, 1], "any_number": [0, 1, 2]}
     assert [hits.primary.tolist() for hits in said.patterns] == [[True], [False, True], [False, False, True]]
     assert (said.failing, said.unexplained, said.unread) == (4, 1, 0)
+
+
+@pytest.mark.parametrize("confidence", ["low", "medium", "high"])
+def test_a_label_is_as_sure_as_the_pattern_it_rests_on(tmp_path: Path, confidence: str) -> None:
+    rule = pattern("{field: verdict, equals: bad}", more="cause: BI, ").replace("low", confidence)
+    pack = write_pack(tmp_path, pack_text(rule))
+    [cause] = analyze_rows(tmp_path, [failing(0, verdict="bad"), rollout(1, 0)], pack=str(pack)).causes
+    assert (cause.label, cause.confidence, cause.author) == ("BI", confidence, "rule:seen")
 
 
 def test_a_rollout_without_a_verdict_is_no_missing_answer(tmp_path: Path) -> None:

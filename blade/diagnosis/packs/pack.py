@@ -16,11 +16,7 @@ from blade.diagnosis.packs.expressions import Expression
 from blade.diagnosis.packs.values import Path, Questions
 
 Intervention = Literal["data", "prompt", "agent_loop", "verifier_repair", "environment", "sft", "rl", "documentation"]
-Who = Literal["data", "infrastructure", "verifier", "environment", "user", "harness", "model"]
 CauseCode = Literal["DA", "IR", "TI", "BI", "UK", "KG"]
-
-WHO: dict[str | None, Who] = {"DA": "data", "IR": "infrastructure", "TI": "verifier"}
-"""Whose doing a pattern is when it does not say; anything else is the model's."""
 
 
 class Match(msgspec.Struct, frozen=True, kw_only=True, eq=False):
@@ -42,15 +38,6 @@ class Match(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """Matches an item given to the agent, in every row looked at."""
     formats: tuple[str, ...] = ()
     """Formats of the file."""
-
-
-class AnswerFields(msgspec.Struct, frozen=True, kw_only=True):
-    """Where the answers are."""
-
-    extracted: str
-    """Field with the answer the verifier read."""
-    expected: str | None = None
-    """Field with the right one."""
 
 
 class StageRule(msgspec.Struct, frozen=True, kw_only=True, eq=False):
@@ -101,10 +88,8 @@ class PatternRule(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """What is seen, in words."""
     cause: CauseCode | None
     """Root cause; `None` where only the task's other rollouts can tell, as for a wrong answer."""
-    who: Who
-    """Whose doing it is."""
     confidence: Confidence
-    """How sure the rule is."""
+    """How sure the rule is; no label that rests on it is surer."""
     intervention: Intervention
     """What kind of fix it calls for."""
     when: Condition
@@ -130,8 +115,6 @@ class Pack(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """Ways to recognise a run; one is enough."""
     priority: int
     """Which pack wins when several recognise a run: the higher, then the more specific."""
-    answer: AnswerFields | None
-    """Where the answers are."""
     slices: tuple[str, ...]
     """Fields worth cutting a run of this family by."""
     stages: tuple[StageRule, ...]
@@ -144,7 +127,6 @@ class Pack(msgspec.Struct, frozen=True, kw_only=True, eq=False):
 
 def make_pack(said: dict[str, Any], source: File | None) -> Pack:
     """The pack a checked document states."""
-    answer = said.get("answer")
     return Pack(
         name=said["name"],
         title=said["title"],
@@ -152,7 +134,6 @@ def make_pack(said: dict[str, Any], source: File | None) -> Pack:
         version=said["version"],
         matches=tuple(make_match(match) for match in said["matches"]),
         priority=said.get("priority", 0),
-        answer=None if answer is None else AnswerFields(**answer),
         slices=tuple(said.get("slices", ())),
         stages=tuple(make_stage(stage) for stage in said["stages"]),
         patterns=tuple(make_pattern(pattern) for pattern in said["patterns"]),
@@ -186,12 +167,10 @@ def make_stage(said: dict[str, Any]) -> StageRule:
 
 
 def make_pattern(said: dict[str, Any]) -> PatternRule:
-    cause = said.get("cause")
     return PatternRule(
         code=said["code"],
         title=said["title"],
-        cause=cause,
-        who=said.get("who", WHO.get(cause, "model")),
+        cause=said.get("cause"),
         confidence=said["confidence"],
         intervention=said["intervention"],
         when=parse_condition(said["when"]),
