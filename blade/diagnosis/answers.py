@@ -43,6 +43,7 @@ LABEL = re.compile(
 CURRENCY = re.compile(r"[€£¥]\s?(?=[-+]?\.?\d)")
 BRACKETED = re.compile(r"\(([^()\[\],;]+)\)|\[([^()\[\],;]+)\]|(\w)\)")
 """A whole answer in brackets, or an option's letter before one; what holds a comma may be an interval or a point."""
+OPTION = re.compile(r"\s[a-z][:.)]\s")
 SPACED = re.compile(r"(?<=\d) ?([/*^]) ?(?=\d)")
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 DAY_FIRST = re.compile(r"(\d{1,2})(?:st|nd|rd|th|\.)?(?: of)? ([a-z]{3,9})\.?,? (\d{4})")
@@ -152,8 +153,9 @@ def as_json(text: str) -> object:
 
 
 def is_option(long: str, letter: str) -> bool:
-    """Whether a bare letter and the same letter with its option's text stand against each other."""
-    return len(letter) == 1 and letter.isalpha() and long[:1] == letter and long[1:2] in (":", ".", ")")
+    """Whether a bare letter and the same letter with its option's text, and no other option, stand side by side."""
+    is_letter = len(letter) == 1 and letter.isalpha()
+    return is_letter and long[:1] == letter and long[1:2] in (":", ".", ")") and not OPTION.search(long, 2)
 
 
 def answer_of(rollout: Rollout) -> str | None:

@@ -52,6 +52,11 @@ class Talk(NamedTuple):
             return None
         return next((turn.at for turn in reversed(self.turns) if turn.at < at and wanted in turn.text), None)
 
+    def strayed_before(self, text: str, at: int, *, instead: Sequence[str] = ()) -> int | None:
+        """The same, unless the script has that text, and nothing of what should have been said instead."""
+        keeps = plain(text) in self.script and not any(plain(other) in self.script for other in instead)
+        return None if keeps else self.told_before(text, at)
+
 
 def left_script(rollout: Rollout, deviation: Deviation) -> int | None:
     """Position of the user's turn that made the difference; `None` where the user is not to blame, or nobody's user."""
@@ -83,13 +88,13 @@ def asked_for(swap: Swap, talk: Talk) -> int | None:
 
 def chosen(value: str, instead: Sequence[str], talk: Talk, at: int) -> int | None:
     """The turn in which the user named a value, or an attribute that only the chosen thing has."""
-    if (named := talk.told_before(value, at)) is not None or value not in talk.things:
+    if (named := talk.strayed_before(value, at, instead=instead)) is not None or value not in talk.things:
         return named
     mine = talk.things[value].attributes
     for other in [talk.things[name].attributes for name in instead if name in talk.things]:
         for key in sorted(mine.keys() & other.keys()):
             if mine[key] != other[key] and talk.told_before(other[key], at) is None:
-                named = talk.told_before(mine[key], at)
+                named = talk.strayed_before(mine[key], at, instead=[other[key]])
             if named is not None:
                 return named
     return None
@@ -98,9 +103,9 @@ def chosen(value: str, instead: Sequence[str], talk: Talk, at: int) -> int | Non
 def added(value: str, talk: Talk, at: int) -> int | None:
     """The turn in which the user spoke of a thing that its script does not have."""
     thing = talk.things.get(value)
-    if thing is None or thing.name is None or not talk.script.strip() or plain(thing.name) in talk.script:
+    if thing is None or thing.name is None or not talk.script.strip():
         return None
-    return talk.told_before(thing.name, at)
+    return talk.strayed_before(thing.name, at)
 
 
 def left_out(swap: Swap, talk: Talk) -> int | None:

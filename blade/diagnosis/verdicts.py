@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from blade.diagnosis.answers import same_answer
-from blade.diagnosis.found import Found, about_rows, say
+from blade.diagnosis.found import Found, about_rows, count, say
 from blade.diagnosis.readings import Answered
 from blade.metrics import Outcomes
 from blade.rollouts import Run
@@ -141,6 +141,6 @@ def finding(run: Run, code: str, what: str, wrong: list[Answered], hint: str) ->
         return []
     ordered = sorted(wrong, key=lambda answer: answer.row)
     shown = " ".join(ordered[0].given.split())[:80]
-    message = f"{len(ordered)} rollouts {what}, for example {shown!r}"
+    message = f"{count(len(ordered), 'rollout')} {what}, for example {shown!r}"
     rows = np.asarray([answer.row for answer in ordered], dtype=np.int64)
     return [about_rows(run.table, say(code, "TI", message, hint), rows)]

@@ -32,6 +32,7 @@ def test_harmless_differences_do_not_make_another_answer(given: str, expected: s
         pytest.param("", "", id="nothing"),
         pytest.param("42 km 7", "42", id="two_numbers"),
         pytest.param("1/0", "1/0.0", id="no_number"),
+        pytest.param("B) red\nC) blue\nB) red", "B", id="several_options"),
     ],
 )
 def test_real_differences_do(given: str, expected: str) -> None:

@@ -84,6 +84,18 @@ def test_a_user_who_names_the_wrong_order_leaves_the_script(tmp_path: Path) -> N
     assert misled_at(tmp_path, output, expected("cancel", order="W-123")) == 2
 
 
+@pytest.mark.parametrize(
+    ("script", "left_at"),
+    [
+        pytest.param("You want order W-777 cancelled.", None, id="as_told"),
+        pytest.param("Keep order W-777 and cancel order W-123.", 2, id="the_wrong_one_of_two"),
+    ],
+)
+def test_a_user_who_says_what_it_was_told_keeps_to_its_script(tmp_path: Path, script: str, left_at: int | None) -> None:
+    output = [message("Which one?"), user("Cancel order W-777, please."), *act("cancel", order="W-777"), DONE]
+    assert misled_at(tmp_path, output, expected("cancel", order="W-123"), script=script) == left_at
+
+
 def test_an_agent_that_picks_the_wrong_order_by_itself_is_not_misled(tmp_path: Path) -> None:
     output = [message("Which one?"), user("The older one, please."), *act("cancel", order="W-777"), DONE]
     assert misled_at(tmp_path, output, expected("cancel", order="W-123")) is None
