@@ -4,6 +4,7 @@
 written and never used to change them.
 """
 
+from accuracy import other_words
 from accuracy.wordings import Wording
 
 PROVIDER_BODIES = Wording(
@@ -72,26 +73,12 @@ PROVIDER_BODIES = Wording(
         'high demand and cannot process your request.","code":"RATE_LIMITED"}},"status":429}}',
         "ServiceUnavailableException: Bedrock is unable to process your request.",
     ),
-    fresh=(
-        '[API Error: [{{"error": {{"code": 503, "message": "The service is currently unavailable.", '
-        '"status": "UNAVAILABLE"}}}}]]',
-        '{{"error":{{"message":"This model is currently experiencing high demand. Spikes in demand are '
-        'usually temporary.","code":503,"status":"Service Unavailable"}}}}',
-        "503 UNAVAILABLE. {{'error': {{'code': 503, 'message': 'Deadline expired before operation could "
-        "complete.', 'status': 'UNAVAILABLE'}}}}",
-        '{{"id":"err_retry_exhausted","type":"api_error","message":"All 2 attempts failed. Last status: 503 '
-        'Service Unavailable."}}',
-        'HTTP Request: POST https://api.example.com "HTTP/1.1 503 Service Unavailable"',
-        "Trying to reach gemini-3-flash-preview (Attempt 8/10)",
-        "anthropic.BadRequestError: Error code: 400 - {{'type': 'error', 'error': {{'type': "
-        "'invalid_request_error', 'message': 'messages.17: all messages must have non-empty content'}}}}",
-        "Sorry, no response was returned.",
-    ),
+    fresh=other_words.PROVIDER_BODIES,
 )
 
 PROVIDER_ERRORS = Wording(
     seen=("rate_limit_exceeded|Rate limit reached. Try again in {sec}s.", "server_error|The model produced an error."),
-    fresh=("too_many_requests|You are sending requests too quickly.", "internal_error|An internal error happened."),
+    fresh=other_words.PROVIDER_ERRORS,
 )
 """Code and message of a response's own error object."""
 
@@ -141,15 +128,7 @@ SANDBOX_MESSAGES = Wording(
         "pod not ready",
         "command terminated with exit code 137",
     ),
-    fresh=(
-        "Error response from daemon: No such container: abc",
-        "Pane is dead",
-        "SandboxUnavailableError: container is not running",
-        "(no output captured — check container startup.log)",
-        'OCI runtime exec failed: exec: "timeout": executable file not found',
-        "ProcessLookupError: [Errno 3] No such process",
-        "tmux session lost: server exited unexpectedly",
-    ),
+    fresh=other_words.SANDBOX_MESSAGES,
 )
 
 TOOL_ERRORS = Wording(
@@ -183,15 +162,5 @@ TOOL_ERRORS = Wording(
         "Input validation error: 'path' is a required property",
         "error unmarshaling: json: unknown field",
     ),
-    fresh=(
-        "playwright._impl._errors.TimeoutError: Timeout 30000ms exceeded.",
-        "list_tables_sql_db is not a valid tool, try another one.",
-        "Error: table_names {{'x'}} not found in database",
-        "Could not parse tool input: {{'a': 1}} because the `arguments` is not valid JSON.",
-        "Error: expect(locator).toBeVisible() failed",
-        "(sqlite3.OperationalError) no such table: users",
-        "ENOENT: no such file or directory, open '/x'",
-        "Invalid or incomplete response",
-        "OutputParserException: Could not parse LLM output",
-    ),
+    fresh=other_words.TOOL_ERRORS,
 )

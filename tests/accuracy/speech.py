@@ -4,6 +4,7 @@
 written and never used to change them; the other fresh words are of the same hand as the seen ones.
 """
 
+from accuracy import other_words
 from accuracy.wordings import Wording
 
 REFUSALS = Wording(
@@ -72,18 +73,7 @@ REFUSALS = Wording(
         "I cannot condone this and won't provide instructions.",
         "I strongly advise against this and won't provide instructions.",
     ),
-    fresh=(
-        "Sorry can't answer that",
-        "I will refrain from answering this.",
-        "Absolutely not! That would be dangerous.",
-        "I do not generate such content.",
-        "I cannot recommend this.",
-        "I do not provide that kind of information.",
-        "I’d prefer not to continue with this.",
-        "I cannot engage in this conversation.",
-        "This request was blocked as it seems to violate the Terms of Service.",
-        "My purpose is to be helpful and harmless, so I can't do that.",
-    ),
+    fresh=other_words.REFUSALS,
 )
 
 PLANS = Wording(
@@ -93,12 +83,7 @@ PLANS = Wording(
         "Next, I will go through the {what} once more.",
         "I need to verify the {what} first. Let me do that:",
     ),
-    fresh=(
-        "Now I'm going to open the {what} and continue from there.",
-        "First I want to make sure about the {what}; let me check.",
-        "I will start by reading the {what}.",
-        "Time to run the next step on the {what}:",
-    ),
+    fresh=other_words.PLANS,
 )
 """Last messages that announce a next step instead of ending the work."""
 
@@ -110,13 +95,7 @@ CLAIMS = Wording(
         "The {what} is fixed. It no longer fails when the input is empty, does not raise an error after a retry, and "
         "cannot get stuck on a slow connection any more.",
     ),
-    fresh=(
-        "That is taken care of now; the {what} is exactly as requested.",
-        "Done! You should see the new state of the {what} right away.",
-        "The work is finished and nothing is left to do.",
-        "Everything is in place: the {what} did not handle the last entry before, the old code failed there, and the "
-        "new code covers that case without any error.",
-    ),
+    fresh=other_words.CLAIMS,
 )
 """Last messages that claim success."""
 
@@ -130,7 +109,7 @@ ADMISSIONS = (
 
 GIVING_UP = Wording(
     seen=("The environment is not responding any more, so I cannot go on.", "I lost access to the workspace."),
-    fresh=("Every command fails now; the machine seems to be gone.", "The workspace has become unavailable."),
+    fresh=other_words.GIVING_UP,
 )
 
 LEAKS = Wording(
@@ -143,13 +122,5 @@ LEAKS = Wording(
         'Metadata: {{"split": "test", "answer": "{answer}"}}',
         "The ground truth for this item is {answer}.",
     ),
-    fresh=(
-        "Key: {answer}",
-        "[gold = {answer}]",
-        "Final answer (do not show to the model): {answer}",
-        "#### {answer}",
-        "Expected output: {answer}",
-        "target: {answer}",
-        "Note: the official answer given in the book is {answer}.",
-    ),
+    fresh=other_words.LEAKS,
 )
