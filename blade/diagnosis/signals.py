@@ -188,7 +188,10 @@ def no_tool_call(table: RolloutTable) -> Seen:
 
 
 def stopped_early(table: RolloutTable) -> Seen:
-    """The last item is no answer although most rollouts of the run end with one, or only says what comes next."""
+    """The last item is no answer although most rollouts of the run end with one, or only says what comes next.
+
+    One that was cut off did not stop by itself.
+    """
     final = table.rows.fact("final_kind")
     produced = (table.rows.fact("output_items") > 0) & (table.status != FAILED)
     acting = bool((table.rows.fact("tool_results") > 0).any())
@@ -196,8 +199,9 @@ def stopped_early(table: RolloutTable) -> Seen:
     answers = [MESSAGE] if acting else [MESSAGE, CALL]
     unanswered = produced & (~np.isin(final, answers) | (acting & (table.rows.fact("announced") > 0)))
     usual = bool(produced.any()) and float(unanswered[produced].mean()) > NORMAL
-    mask = is_false(table, "finished_naturally")
-    return rows_of(mask if usual else mask | unanswered, table.rows.fact("final_at"))
+    mask = is_false(table, "finished_naturally") | (unanswered & (not usual))
+    mask[truncated(table).rows] = False
+    return rows_of(mask, table.rows.fact("final_at"))
 
 
 def no_patch(table: RolloutTable) -> Seen:
