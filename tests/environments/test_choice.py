@@ -19,6 +19,8 @@ OPTIONS = ["a farmer", "5 cents", "10 cents", "none of these", "10"]
         pytest.param("Answer: B\nNo.\nAnswer: D", ("D", "marked"), id="the_last_mark_counts"),
         pytest.param(r"Answer: B, so \boxed{\text{C}}", ("C", "boxed"), id="the_box_counts_more"),
         pytest.param("D", ("D", "letter"), id="letter_alone"),
+        pytest.param("Answer: b", ("B", "marked"), id="small_letter"),
+        pytest.param("Answer: (b) 5 cents", ("B", "marked"), id="small_letter_in_brackets"),
         pytest.param("B) 5 cents, as the rest is a dollar.", ("B", "letter"), id="letter_first"),
         pytest.param("The ball is cheap.\n\n(B)", ("B", "letter"), id="letter_last"),
         pytest.param("Option C", ("C", "letter"), id="option_word"),
@@ -45,6 +47,8 @@ def test_the_option_an_answer_means_is_found(text: str, expected: tuple[str, str
         pytest.param("A) a farmer\nB) 5 cents\nC) 10 cents", id="options_repeated"),
         pytest.param("It goes on, " * 10 + "and 5 cents are part of it.", id="named_in_passing"),
         pytest.param(r"\boxed{7}", id="box_without_a_letter"),
+        pytest.param("Answer: A or B", id="a_choice_of_letters"),
+        pytest.param("Answer: AB", id="two_letters"),
         pytest.param("Because of x.", id="word_that_begins_with_a_letter"),
     ],
 )

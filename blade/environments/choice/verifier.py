@@ -18,8 +18,10 @@ from blade.environments.environment import Task, Verdict
 
 # A letter stands alone, or before a sign that ends it: "A farmer" is no choice, "A) a farmer" and "A because" are.
 LETTER = re.compile(
-    r"\W{0,4}(?i:option\s+|choice\s+)?\(?([A-Z])\b(?=\W*$|\s*[).:,;\]*]|\s+[-–]|\s+(?:because|since|is)\b)"
+    r"\W{0,4}(?i:option\s+|choice\s+)?\(?"
+    r"(?:([A-Z])\b(?=\W*$|\s*[).:,;\]*]|\s+[-–]|\s+(?:because|since|is)\b)|([a-z])\b(?=\W*$|\)))"
 )
+"""A small letter must stand alone or before a bracket: "a" and "a)" are choices, "a: because" may be none."""
 
 
 MOST_WORDS = 20
@@ -70,7 +72,8 @@ def found_as(form: str, chosen: Sequence[str | None]) -> Found | None:
 def letter_of(place: str, options: Sequence[str]) -> str | None:
     """The letter a line begins with, if it is one of the options' and not the first word of a sentence."""
     found = LETTER.match(re.sub(r"\\text\w*\{([^{}]*)\}", r"\1", place))
-    return found[1] if found and found[1] in letters(options) else None
+    letter = (found[1] or found[2]).upper() if found else ""
+    return letter if letter and letter in letters(options) else None
 
 
 def options_named(line: str, options: Sequence[str]) -> list[str]:

@@ -11,6 +11,7 @@ from fractions import Fraction
 LATEX_SPACES = re.compile(r"\\[,;:! ]|~|\\quad|\\left|\\right|\\displaystyle|[\u00a0\u2009\u202f]")
 LATEX_TEXT = re.compile(r"\\(?:text|textbf|mathrm|mathbf|mbox)\{([^{}]*)\}")
 LATEX_FRACTION = re.compile(r"\\[dt]?frac\{\s*(-?[\d.,]+)\s*\}\{\s*(-?[\d.,]+)\s*\}")
+LATEX_DIGITS = re.compile(r"\\[dt]?frac\s*(\d)\s*(\d)")
 SIGNS = str.maketrans({"−": "-", "–": "-", "⁄": "/", "×": "*", "·": "*"})
 
 PLAIN = r"(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?|\.\d+"
@@ -29,6 +30,7 @@ def plain_text(text: str) -> str:
     r"""Text in which LaTeX and typography are written out: `\frac{1}{2}` as ` 1/2`, `½` as ` 1/2`, `−` as `-`."""
     spelled = "".join(f" {unicodedata.normalize('NFKC', sign)}" if is_vulgar(sign) else sign for sign in text)
     spelled = LATEX_TEXT.sub(r" \1 ", LATEX_SPACES.sub("", spelled).replace("{,}", ","))
+    spelled = LATEX_DIGITS.sub(r" \1/\2 ", spelled)
     return LATEX_FRACTION.sub(r" \1/\2 ", spelled.translate(SIGNS)).replace("\\%", "%")
 
 

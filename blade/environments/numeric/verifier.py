@@ -8,6 +8,7 @@ A task has `expected_answer`, and may have a `tolerance` and `slips`: numbers th
 name of the mistake. A wrong answer that equals one of them is told by that name in `slip`.
 """
 
+import re
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -16,6 +17,9 @@ from blade.environments.answers import last_boxed, marked_lines, own_part
 from blade.environments.command import judge_rows
 from blade.environments.environment import Task, Verdict
 from blade.environments.numeric.numbers import find_numbers, plain_text, read_number, value_of, write_number
+
+GOES_ON = re.compile(r"(?:\s*(?:-|\bor\b)\s*|[,^]|\s+)[$€£]?\d")
+"""What stands between numbers of which none is the answer: `3 or 4`, `3-4`, `3,4`, `3 4`; a power is no number yet."""
 
 
 class Found(NamedTuple):
@@ -43,10 +47,11 @@ def find_answer(text: str) -> Found | None:
     own = own_part(text)
     if (boxed := last_boxed(own)) is not None:
         return found_as("boxed", number_in(boxed))
+    marked = next((line for line in marked_lines(own) if find_numbers(plain_text(line))), None)
+    if marked is not None:
+        return found_as("marked", number_in(marked))
     numbers = find_numbers(plain_text(own))
-    last = value_of(numbers[-1]) if numbers else None
-    marked = next((value for line in marked_lines(own) if (value := number_in(line)) is not None), None)
-    return found_as("marked", marked) or found_as("last_number", last)
+    return found_as("last_number", value_of(numbers[-1]) if numbers else None)
 
 
 def found_as(form: str, value: Fraction | None) -> Found | None:
@@ -54,12 +59,17 @@ def found_as(form: str, value: Fraction | None) -> Found | None:
 
 
 def number_in(line: str) -> Fraction | None:
-    """The number a line means: after an equals sign if it has one, the one it begins with, else the last."""
+    """The number a line means: after an equals sign if it has one, the one it begins with, else the last.
+
+    A line that begins with a choice of numbers means none of them.
+    """
     result = plain_text(line).rpartition("=")[2]
     numbers = find_numbers(result)
     if not numbers:
         return None
     opens = not any(letter.isalnum() for letter in result[: numbers[0].start()])
+    if opens and GOES_ON.match(result, numbers[0].end()):
+        return None
     return value_of(numbers[0 if opens else -1])
 
 
