@@ -326,6 +326,10 @@ def test_changes_to_the_desk_are_told_field_by_field(tmp_path: Path) -> None:
         at_desk(1, ["send_mail"], "mails: missing body=a, b, to=ann", "events: unexpected title=x, date=2025"),
         at_desk(2, ["send_mail"]),
         at_desk(3, ["find_contact", "send_mail"]),
+        {
+            **at_desk(4, ["send_mail"]),
+            "responses_create_params": {"input": [{"content": "Write to ann@office.example."}]},
+        },
     ]
 
     said = said_by("office-desk/scripts/desk_changes.py", tmp_path, rows)

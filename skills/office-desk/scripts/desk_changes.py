@@ -4,8 +4,8 @@ cut.
 
 Reads JSONL rows with `state_diff` and `tools_called`. A missing row and an unexpected one of the
 same table are put together, and the fields that differ are counted (`events.start`); what is left
-was not done, or nobody asked for it. Passes that send mail without looking a contact up first are
-listed: the address was guessed.
+was not done, or nobody asked for it. Passes that send mail to an address that was neither looked up
+nor given in the request are listed: it was guessed.
 """
 
 import argparse
@@ -39,7 +39,7 @@ def main() -> int:
     if not rows:
         return fail("no row has state_diff and tools_called; this script reads office_desk rollouts")
     failing = [entry(row) for row in rows if row["state_diff"]]
-    guessed = [key_of(row) for row in rows if row.get("reward") == 1 and guesses(row["tools_called"])]
+    guessed = [key_of(row) for row in rows if row.get("reward") == 1 and guesses(row)]
     document = {
         "bad_lines": bad,
         "rollouts": len(rows),
@@ -118,8 +118,12 @@ def closest(table: str, wanted: dict[str, str], extra: list[tuple[str, dict[str,
     return ranked[0] if ranked else None
 
 
-def guesses(tools: list[str]) -> bool:
-    """Whether mail was sent before any contact, event or mail was looked up."""
+def guesses(row: dict[str, Any]) -> bool:
+    """Whether mail was sent before any contact, event or mail was looked up, and the request names no address."""
+    tools = row["tools_called"]
+    prompt = (row.get("responses_create_params") or {}).get("input") or [{}]
+    if "@" in json.dumps(prompt if isinstance(prompt, str) else prompt[-1]):
+        return False
     lookups = [place for place, name in enumerate(tools) if name in ("find_contact", "list_events", "read_mail")]
     return "send_mail" in tools and (not lookups or tools.index("send_mail") < lookups[0])
 
