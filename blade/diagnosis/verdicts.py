@@ -44,10 +44,12 @@ def verdict_findings(
 
 
 def flipped(run: Run, outcomes: Outcomes, answers: list[Answered]) -> list[Found]:
-    """Rows whose very answer got the other verdict in other attempts at the task."""
-    groups: dict[tuple[int, str], list[Answered]] = {}
+    """Rows whose very answer, after as many tool calls, got the other verdict in other attempts at the task."""
+    groups: dict[tuple[int, str, int], list[Answered]] = {}
+    calls = run.table.rows.fact("tool_calls")  # an agent is judged by what it did as well: "Done." may be true or not
     for answer in answers:
-        groups.setdefault((int(outcomes.task[answer.row]), answer.plain), []).append(answer)
+        key = (int(outcomes.task[answer.row]), answer.plain, int(calls[answer.row]))
+        groups.setdefault(key, []).append(answer)
     odd = [answer for group in groups.values() for answer in odd_verdicts(outcomes, group)]
     failed = [answer for answer in odd if outcomes.success[answer.row] == 0.0]
     passed = [answer for answer in odd if outcomes.success[answer.row] == 1.0]

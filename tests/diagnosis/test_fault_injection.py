@@ -90,6 +90,15 @@ def test_of_three_equal_answers_the_one_with_another_verdict_is_odd(tmp_path: Pa
     assert verdict_codes(tmp_path, rows) == {"verdict_flips": ["0:1"]}
 
 
+def test_the_same_last_word_after_other_deeds_is_no_flip(tmp_path: Path) -> None:
+    steps = [call("update", "{}", "c1"), result("ok", "c1"), message("Done.")]
+    rows = [
+        rollout(0, 0, 1.0, output=steps, extracted_answer="Done."),
+        rollout(0, 1, 0.0, output=[message("Done.")], extracted_answer="Done."),
+    ]
+    assert verdict_codes(tmp_path, rows) == {}
+
+
 def test_an_answer_that_fails_elsewhere_should_not_have_passed(tmp_path: Path) -> None:
     rows = [answered(0, "7", 0.0), answered(1, "7", 0.0), answered(2, "7", 1.0)]
     assert verdict_codes(tmp_path, rows) == {"wrong_answer_passed": ["0:2"]}
