@@ -4,12 +4,14 @@ All files are read once, when the run begins. So what the model is shown is what
 edits the folder meanwhile; that is noted at the end.
 """
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from blade.environments import Session
+from blade.environments.items import readable
 from blade.errors import InputError
 from blade.llm.model import Item
 from blade.rollouts.skills import CATALOG_START, SKILL_TOOL
@@ -102,7 +104,7 @@ class Library(msgspec.Struct, frozen=True, kw_only=True):
         if not below:
             return f"Error: no file is named {wanted!r}; there are {', '.join(self.skills)}."
         more = f"\n… and {len(below) - LISTED} more" if len(below) > LISTED else ""
-        return "\n".join(sorted(below)[:LISTED]) + more
+        return readable("\n".join(sorted(below)[:LISTED]) + more)
 
     def has_changed(self) -> bool:
         """Whether the folder is no longer what it was when the run began."""
@@ -120,6 +122,7 @@ def read_library(given: str) -> Library:
     """
     folder = Path(given)
     files = read_files(folder)
+    check_links(folder, files)
     is_single = SKILL_FILE in files
     if not is_single:
         check_folders(folder)
@@ -132,6 +135,16 @@ def read_library(given: str) -> Library:
         skills={path: named(place) for path, place in found.items()},
         files={start + path: data for path, data in files.items()},
     )
+
+
+def check_links(folder: Path, files: Iterable[str]) -> None:
+    """Raises when a file is a link to one outside: what a model may open is sent to its server."""
+    inside = folder.resolve()
+    for path in files:
+        if not (folder / path).resolve().is_relative_to(inside):
+            raise InputError(
+                f"{folder / path}: leads out of the folder, and would be shown to the model; put a copy there."
+            )
 
 
 def check_folders(folder: Path) -> None:

@@ -13,6 +13,8 @@ from pathlib import Path
 from blade.errors import InputError
 
 DIGITS = 12
+MOST_BYTES = 100_000_000
+"""What all files of a folder of skills may have together; they are held in memory."""
 
 
 def hash_folder(folder: Path) -> str:
@@ -33,7 +35,10 @@ def read_files(folder: Path) -> dict[str, bytes]:
     if not folder.is_dir():
         raise InputError(f"{folder}: is no folder of skills.")
     try:
-        return {path.relative_to(folder).as_posix(): path.read_bytes() for path in regular_files(folder)}
+        paths = list(regular_files(folder))
+        if sum(path.stat().st_size for path in paths) > MOST_BYTES:
+            raise InputError(f"{folder}: holds more than {MOST_BYTES // 10**6} MB, which no folder of skills does.")
+        return {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
     except OSError as error:
         raise InputError(f"{error.filename}: {error.strerror}.") from error
 

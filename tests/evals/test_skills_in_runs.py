@@ -127,6 +127,28 @@ def test_nothing_outside_the_folder_can_be_opened(tmp_path: Path, skills: Path, 
     assert read_library(str(skills)).open(path).startswith("Error: no file is named")
 
 
+def test_a_file_that_is_a_link_to_one_outside_is_refused(tmp_path: Path, skills: Path) -> None:
+    (tmp_path / "secret.txt").write_text("secret", encoding="utf-8")
+    (skills / "count" / "notes.txt").symlink_to(tmp_path / "secret.txt")
+
+    with pytest.raises(InputError, match=r"notes\.txt: leads out of the folder, and would be shown to the model"):
+        read_library(str(skills))
+
+
+def test_a_file_that_is_a_link_to_one_inside_is_opened(skills: Path) -> None:
+    (skills / "count" / "same.md").symlink_to(skills / "count" / "references" / "more.md")
+
+    assert read_library(str(skills)).open("count/same.md") == "More."
+
+
+def test_a_folder_too_large_to_hold_is_refused_before_it_is_read(skills: Path) -> None:
+    with (skills / "count" / "huge.bin").open("wb") as file:
+        file.truncate(10**12)
+
+    with pytest.raises(InputError, match="holds more than 100 MB"):
+        read_library(str(skills))
+
+
 @given(st.text(max_size=40))
 def test_whatever_a_model_asks_for_it_is_answered(path: str) -> None:
     library = Library(given="s", folder=Path("s"), hash="0", skills={}, files={"a/SKILL.md": b"\xff", "a/b": b"x"})
