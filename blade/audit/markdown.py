@@ -33,12 +33,17 @@ INLINE = re.compile(
     r"|(?<!`)(?P<fence>`+)(?!`)(?P<code>.{1,4000}?)(?<!`)(?P=fence)(?!`)"
     r"|(?P<entity>&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|\w{2,31});)"
     r"|(?P<note>\[\^[^\]\s]{1,40}\]:?)"
-    r"|!?\[(?P<link>[^\[\]]{0,500})\]\([^()\s]{0,1000}\)"
+    r"|(?P<struck>~~[^~]{1,4000}~~|<(?P<gone>del|s|strike)>.{0,4000}?</(?P=gone)>|!\[[^\[\]]{0,500}\]\([^()\s]{0,1000}\))"
+    r"|\[(?P<link>[^\[\]]{0,500})\]\([^()\s]{0,1000}\)"
     r"|(?P<tag></?[a-zA-Z][^<>\n]{0,200}>)"
-    r"|(?P<mark>\*{1,3}|(?<!\w)_{1,3}(?=\S)|(?<=\S)_{1,3}(?!\w)|~~)",
+    r"|(?P<mark>\*{1,3}(?=\S)|(?<=\S)\*{1,3}|(?<!\w)_{1,3}(?=\S)|(?<=\S)_{1,3}(?!\w)|~~)",
     re.DOTALL,
 )
-SPACES = re.compile(r"[\s\u2000-\u200b\u202f\u205f\u2060\ufeff]+")
+SPACES = re.compile(r"[\s\u2000-\u200a\u202f\u205f]+")
+INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]")
+LOOKALIKES = str.maketrans("аеорсухіѕԁһјвкмнтАЕОРСХІЅЈВКМНТαονρ", "aeopcyxisdhjbkmhtAEOPCXISJBKMHTaovp")
+MIXED = re.compile(r"\b(?=\w*[A-Za-z])(?=\w*[\u0370-\u03ff\u0400-\u052f])\w+\b")
+"""A word of letters that only look alike, which no honest word is."""
 QUOTED = re.compile(r"“[^“”]*(?:“[^“”]*”[^“”]*)*”|\"[^\"]{2,1000}\"|«[^«»]+»|„[^„“”]+[“”]")
 THOUSANDS = re.compile(r"(?<=\d)[\u00a0\u2007\u2009\u202f](?=\d{3}(?!\d))")
 SENTENCE_END = re.compile(rf"(?<=[.!?])[\"”’')\]]?\s+(?=[\"“‘'(\[{CODE_OPEN}]*[A-Z0-9{CODE_OPEN}])")
@@ -92,6 +97,8 @@ class Table(NamedTuple):
     """Headings it stands under, outermost first."""
     caption: str
     """The passage above it."""
+    quoted: bool = False
+    """Whether it stands in a block quote."""
 
     def column(self, place: int) -> list[str]:
         """The cells of a column, from top to bottom."""
@@ -161,8 +168,14 @@ def without_code_marks(text: str) -> str:
 
 def plain(source: str) -> str:
     """Markdown of one line as plain text."""
-    source = THOUSANDS.sub(",", source.replace(CODE_OPEN, "").replace(CODE_CLOSE, ""))
+    source = THOUSANDS.sub(",", visible(source.replace(CODE_OPEN, "").replace(CODE_CLOSE, "")))
     return SPACES.sub(" ", INLINE.sub(_plain_part, source)).strip()
+
+
+def visible(text: str) -> str:
+    """The text as a reader sees it: without characters nobody sees, and with words in the letters they show."""
+    text = INVISIBLE.sub("", text)
+    return text if text.isascii() else MIXED.sub(lambda word: word[0].translate(LOOKALIKES), text)
 
 
 def _plain_part(found: re.Match[str]) -> str:
@@ -285,7 +298,8 @@ class _Reader:
             self.at += 1
         caption = self.passages[-1].text if self.passages else ""
         header = split_cells(self.lines[start])
-        self.tables.append(Table(start + 1, header, tuple(rows), self.headings(), caption))
+        quoted = QUOTE_MARK.match(self.lines[start]) is not None
+        self.tables.append(Table(start + 1, header, tuple(rows), self.headings(), caption, quoted))
 
 
 def _join(pieces: list[tuple[str, int]], section: tuple[str, ...], *, quoted: bool) -> Passage:

@@ -76,6 +76,10 @@ def test_a_greater_sign_marks_a_quote_only_where_a_line_begins() -> None:
     assert split_cells("> | x > 9 | 2 |") == ("x > 9", "2")
 
 
+def test_what_is_struck_out_or_cannot_be_seen_is_not_there() -> None:
+    assert plain("~~gone~~ 3 * 4 <del>gone</del>![alt](x.png) n\u200bot h\u0430lf") == "3 * 4 not half"
+
+
 def test_a_bar_behind_a_backslash_belongs_to_its_cell() -> None:
     assert split_cells(r"| a \| b | `c` |") == ("a | b", plain("`c`"))
 

@@ -5,14 +5,32 @@ only; the same report always gives the same adversaries.
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from random import Random
 
 from blade.audit.judge.blocks import Section, join_sections, split_sections
 from blade.audit.judge.facts import Fact
 from blade.audit.judge.keywords import LABEL_CODE, LABELS
 
-Change = Callable[[str], str]
+FRAMES = {
+    "facts in doubt": (
+        "Perhaps ….",
+        "It may or may not be that ….",
+        "It is unclear whether ….",
+        "One might think that ….",
+    ),
+    "facts as questions": ("Is it so that …?", "…?"),
+    "facts called false": (
+        "There is no evidence that ….",
+        "It is a myth that ….",
+        "…. That is wrong.",
+        "…: this is false.",
+    ),
+    "facts of another run": ("For the model gpt-9, ….", "In the previous run, ….", "On another benchmark, …."),
+    "facts somebody else says": ("> ….", "An earlier report claimed that ….", "“…” is what somebody might write."),
+    "facts nobody sees": ("<!-- …. -->", "```\n….\n```", "~~….~~", "![…](x.png)"),
+}
+"""Words around a fact, by which a report does not stand for it."""
 SEED = 20_24
 CITED = re.compile(r"(?<=`)(?P<task>[^`\s:]+):(?P<repeat>[0-9]{1,4})(?P<item>#[0-9]+)?(?=`)")
 FIGURE = re.compile(r"(?<![\w`@^:#.-])\d[\d,]*(?:\.\d+)?(?![\w`:#@^-]|\.\d)")
@@ -35,8 +53,26 @@ def adversaries(golden: str, facts: Sequence[Fact], shallow: str, *, other: str 
         "quotes altered": QUOTED.sub(altered, golden),
         "labels permuted": permuted(golden),
         "sections swapped": swapped(golden),
+        "negations nobody sees": VERBS.sub("\\1 n\u200bot", golden),
+        "report taken back": f"{golden}\nEverything in this report is false.\n",
+        "bare values": f"{shallow}\n## Findings\n\n{bare_values(facts)}\n",
+        **{name: f"{shallow}\n## Findings\n\n{framed(facts, frames)}\n" for name, frames in FRAMES.items()},
     }
     return made if other is None else {**made, "another model's report": other}
+
+
+def framed(facts: Sequence[Fact], frames: Sequence[str]) -> str:
+    """Every fact in words that keep the report from standing for it."""
+    texts = [fact.fact.rstrip(". ") for fact in facts]
+    return "\n\n".join(
+        frames[at % len(frames)].replace("…", f"{text[:1].lower()}{text[1:]}") for at, text in enumerate(texts)
+    )
+
+
+def bare_values(facts: Sequence[Fact]) -> str:
+    """The numbers, ids and labels of every fact without what they are about."""
+    found = (re.findall(r"`[^`]+`|\b[A-Z]{2}\b|\d[\d.,]*(?: %)?", fact.fact) for fact in facts)
+    return "\n".join(f"- {', '.join(values)}" for values in found if values)
 
 
 def shuffled(golden: str, facts: Sequence[Fact]) -> str:

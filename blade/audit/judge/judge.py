@@ -3,8 +3,8 @@
     score = truth * (0.60 facts + 0.25 proof + 0.15 structure), and never above a cap
 
 Truth multiplies, so that nothing is earned by words that are false; and it earns nothing by itself, so that a table of
-totals stays what it is. A made-up id or quote, a wrong headline, wrong labels, denied facts, jumbled sections and words
-that are no sentences each cap the score. Standard library only.
+totals stays what it is. A made-up id or quote, a wrong headline, wrong labels, denied facts, jumbled sections, words
+that are no sentences and sentences the report does not stand for each cap the score. Standard library only.
 """
 
 from collections.abc import Sequence
@@ -19,6 +19,7 @@ from blade.audit.judge.said import Said
 from blade.audit.judge.sentences import reads_as_prose
 from blade.audit.judge.structure import Structure, look_at_structure
 from blade.audit.judge.truth import Truth
+from blade.audit.judge.voice import addressed
 from blade.audit.outcome import Check
 from blade.audit.told import Told, read_report
 from blade.audit.wording import check_wording
@@ -30,6 +31,8 @@ ENOUGH_CITED, ENOUGH_QUOTED = 8, 4
 """Different rollouts and different quotes that are proof enough; fewer when the golden report has fewer."""
 MOST_WRONG_LABELS = 1 / 3
 MOST_DENIED = 1 / 5
+LEAST_OWN = 1 / 2
+"""Share of its sentences that a report must stand for."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -168,7 +171,7 @@ def caps(said: Said, found: Sequence[Met], held: Sequence[Held], structure: Stru
     labels = [one for one in held if one.kind == "label"]
     wrong = [one for one in labels if not one.holds]
     denied = [one for one in found if one.verdict == "denied"]
-    sentences = [sentence.text for sentence in said.sentences]
+    sentences, spoken = [sentence.text for sentence in said.sentences], sum(1 for _ in said.document.sentences())
     return [
         *(Cap(limit=0.30, why=f"line {one.line}: {one.said}: {one.true}") for one in made_up[:1]),
         *(Cap(limit=0.30, why=f"line {one.line}: the headline is wrong: {one.said}") for one in headline[:1]),
@@ -177,6 +180,8 @@ def caps(said: Said, found: Sequence[Met], held: Sequence[Held], structure: Stru
         ),
         *limit(0.35, len(denied) > MOST_DENIED * len(found), f"{len(denied)} anchor facts are denied"),
         *limit(0.35, structure.is_jumbled, f"headings stand over something else: {', '.join(structure.misplaced)}"),
+        *(Cap(limit=0.30, why=f"line {one.line}: speaks to its judge") for one in addressed(said.document)[:1]),
+        *limit(0.35, len(said.own) < LEAST_OWN * spoken, f"it stands for {len(said.own)} of its {spoken} sentences"),
         *limit(0.10, not reads_as_prose(sentences), "its words are not in the order of sentences"),
     ]
 

@@ -44,7 +44,9 @@ NORMAL = re.compile("|".join(rf"(?:{words})" for words, meaning in PHRASES if me
 NEGATION = re.compile(r"\b(?:not|no longer|neither|nor|cannot|nobody|hardly)\b|n[’']t\b", re.IGNORECASE)
 UPSIDE_DOWN = re.compile(
     r"\b(?:is|was)\s+not\s+(?:the\s+case|true|correct)\b|\bit\s+(?:is|was)\s+(?:untrue|false|incorrect|wrong)\s+that\b"
-    r"|\bcontrary\s+to\b",
+    r"|\bcontrary\s+to\b|\bno\s+(?:evidence|sign|proof|indication)\s+that\b|\bmyth\s+that\b|\bfar\s+from\s+(?:it|true)\b"
+    r"|\b(?:would|is|was)\s+(?:be\s+)?(?:wrong|false|incorrect|mistaken|a\s+mistake)\s+to\s+(?:say|claim|think|conclude)\b"
+    r"|[:;—–-]\s*(?:this|that|which|it)\s+(?:is|was)\s+(?:false|untrue|wrong|incorrect|not\s+(?:true|so))\W*$",
     re.IGNORECASE,
 )
 """What turns a whole sentence."""

@@ -34,9 +34,9 @@ def look_for(fact: Fact, said: Said) -> Met:
         verdict, at = KINDS[fact.check.kind](fact.check, said)
         if verdict != "absent":
             return Met(fact=fact, verdict=verdict, line=at, by="check")
-        # A sentence that has every word but does not show what the check asks for is not enough, except for an order:
-        # that one part is more than another can be said without a number.
-        if fact.check.kind != "ordering":
+        # A sentence that has every word but does not show what the check asks for is not enough, except for an order,
+        # which can be said without a number, and for proof, where the rollouts may be cited without being quoted.
+        if fact.check.kind != "ordering" and not cites(fact.check, said, line):
             return Met(fact=fact, verdict="absent", by="check")
     return Met(fact=fact, verdict=spoken, line=line, by="sentence" if spoken != "absent" else "")
 
@@ -137,6 +137,13 @@ def proof_found(check: Check, said: Said) -> Found:
     blocks = set.intersection(*({one.block for one in found} for found in cited)) if cited else set()
     first = [one for one in cited[0] if one.block in blocks and quotes(one, check.quote)]
     return decide((one.line for one in first if one.positive), (one.line for one in first if not one.positive))
+
+
+def cites(check: Check, said: Said, line: int) -> bool:
+    """Whether every rollout of a proof is cited under the headings that a line stands under."""
+    blocks = {one.block for one in said.cited if one.line == line}
+    cited = {rollout(one.citation) for one in said.cited if one.block in blocks}
+    return check.kind == "citation" and {rollout(one) for one in check.citations} <= cited
 
 
 def rollout(citation: str) -> str:

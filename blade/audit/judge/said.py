@@ -14,8 +14,9 @@ from blade.audit.judge.keywords import SUPPOSED, Keyword, Keywords, is_denied, l
 from blade.audit.judge.sentences import Gist, gists_of
 from blade.audit.judge.statements import Cited, Labelled, Listed, Number, Rated
 from blade.audit.judge.truth import Truth
+from blade.audit.judge.voice import own_sentences, own_tables
 from blade.audit.markdown import CODE, QUOTED, Document, Row, Sentence, Table, blanked_code, without_code_marks
-from blade.audit.mentions import citations_in, giver, row_tasks, split_citation, tasks_in
+from blade.audit.mentions import Mention, citations_in, giver, row_tasks, split_citation, tasks_in
 
 OUTCOME = re.compile(r"\b(?:pass|solv|succe|fail)", re.IGNORECASE)
 PART_OF = re.compile(
@@ -24,6 +25,8 @@ PART_OF = re.compile(
 """What behind `4 of 5` says that not all of a task's rollouts are counted."""
 LEANING = re.compile(r"\s*(?:with|at|having|whose)\b", re.IGNORECASE)
 """How a clause begins that is about what stands before it."""
+BARE_ROLLOUT = re.compile(r"(?<![\w:#/.`-])\d{1,7}:(?:0|[1-9]\d{0,3})(?![\w:#]|\.\d)")
+"""A rollout without backticks, which may also be a time of day."""
 LONG_NAME = 12
 """Letters from which on a name is a phrase that may hold a negation of its own."""
 VERB = re.compile(r"\b(?:is|are|was|were|be|has|have|had|does|did|can|will|\w{3,}(?:ed|es))\b")
@@ -56,46 +59,52 @@ class Said:
 
     @cached_property
     def sentences(self) -> list[Sentence]:
-        """The report's sentences; a list of catchwords is none."""
-        return [sentence for sentence in self.document.sentences() if not is_catchwords(sentence.text)]
+        """The sentences the report stands for; a list of catchwords is none."""
+        return [sentence for sentence in self.own if not is_catchwords(sentence.text)]
+
+    @cached_property
+    def own(self) -> list[Sentence]:
+        """Everything the report says in its own name."""
+        return own_sentences(self.document, self.truth)
 
     @cached_property
     def spoken(self) -> list[tuple[Gist, int]]:
         """What every sentence says, for facts that are looked for by their words."""
-        return gists_of(self.document)
+        return gists_of(self.own)
 
     @cached_property
     def numbers(self) -> list[Number]:
         """Values, from sentences and cells."""
         prose = [number for sentence in self.sentences for number in self._numbers_of(sentence)]
-        return [*prose, *(number for table, row in self._rows() for number in self._cells_of(table, row))]
+        return [*prose, *(number for table, row in self.rows() for number in self._cells_of(table, row))]
 
     @cached_property
     def labelled(self) -> list[Labelled]:
         """Labels of tasks."""
         prose = [one for sentence in self.sentences for one in self._labels_of(sentence)]
-        return [*prose, *(one for table, row in self._rows() for one in self._labels_in_row(table, row))]
+        return [*prose, *(one for table, row in self.rows() for one in self._labels_in_row(table, row))]
 
     @cached_property
     def rated(self) -> list[Rated]:
         """Rates of tasks."""
         prose = [one for sentence in self.sentences for one in self._rates_of(sentence)]
-        return [*prose, *(one for table, row in self._rows() for one in self._rates_in_row(table, row))]
+        return [*prose, *(one for table, row in self.rows() for one in self._rates_in_row(table, row))]
 
     @cached_property
     def listed(self) -> list[Listed]:
         """Tasks named together."""
         prose = [one for sentence in self.sentences for one in self._list_of(sentence)]
-        return [*prose, *(one for table, row in self._rows() for one in self._list_in_row(table, row))]
+        return [*prose, *(one for table, row in self.rows() for one in self._list_in_row(table, row))]
 
     @cached_property
     def cited(self) -> list[Cited]:
         """Rollouts cited, quoted or not."""
         prose = [one for sentence in self.sentences for one in self._citations_of(sentence)]
-        return [*prose, *(one for table, row in self._rows() for one in self._citations_in_row(table, row))]
+        return [*prose, *(one for table, row in self.rows() for one in self._citations_in_row(table, row))]
 
-    def _rows(self) -> Iterator[tuple[Table, Row]]:
-        for table in self.document.tables:
+    def rows(self) -> Iterator[tuple[Table, Row]]:
+        """The rows of tables that the report stands for."""
+        for table in own_tables(self.document, self.truth):
             yield from ((table, row) for row in table.rows)
 
     def _numbers_of(self, sentence: Sentence) -> Iterator[Number]:
@@ -232,7 +241,7 @@ class Said:
             yield Listed(tasks=tasks, groups=frozenset({keyword.path}), positive=True, line=row.line)
 
     def _citations_of(self, sentence: Sentence) -> Iterator[Cited]:
-        text, cited = sentence.text, citations_in(sentence.text)
+        text, cited = sentence.text, self._cited_in(sentence.text)
         quoted = [found.span() for found in QUOTED.finditer(blanked_code(text))]
         quotes = {giver(*span, cited, text): span for span in quoted}
         for place, (citation, start, _) in enumerate(cited):
@@ -246,6 +255,12 @@ class Said:
                 line=self.document.line_of(sentence, start),
             )
 
+    def _cited_in(self, text: str) -> list[Mention]:
+        """Citations of a text; one without backticks and item counts when there is such a rollout."""
+        found = citations_in(text)
+        bare = ((at[0], at.start(), at.end()) for at in BARE_ROLLOUT.finditer(blanked_code(text)))
+        return sorted([*found, *(one for one in bare if self.truth.has_rollout(one[0]))], key=lambda one: one[1])
+
     def _citations_in_row(self, table: Table, row: Row) -> Iterator[Cited]:
         for cell in row.cells:
             for code in CODE.findall(cell):
@@ -256,8 +271,11 @@ class Said:
 def is_catchwords(text: str) -> bool:
     """Whether a text is words in a row that nothing connects."""
     words, verbs = re.findall(r"[A-Za-z]+", CODE.sub(" x ", text)), VERB.search(text)
+    spoken = [word for word in re.findall(r"[A-Za-z]{3,}", CODE.sub(" ", text)) if not word.isupper()]
     loose = text.count(",") / len(words) if len(words) >= 4 else 0.0
-    return loose >= 0.8 or (loose >= 0.5 and verbs is None and ":" not in text)
+    return (
+        (not spoken and not QUOTED.search(text)) or loose >= 0.8 or (loose >= 0.5 and verbs is None and ":" not in text)
+    )
 
 
 def single_figures(text: str) -> list[Figure]:

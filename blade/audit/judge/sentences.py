@@ -14,7 +14,7 @@ from typing import Literal
 
 from blade.audit.figures import Figure, agrees, find_figures
 from blade.audit.judge.keywords import count_negations, labels_in
-from blade.audit.markdown import CODE, Document, plain, without_code_marks
+from blade.audit.markdown import CODE, Sentence, plain, without_code_marks
 from blade.audit.mentions import split_citation
 from blade.audit.subjects import ordered_words
 
@@ -158,9 +158,9 @@ Spoken = Sequence[tuple[Gist, int]]
 """Gists of sentences, and their lines."""
 
 
-def gists_of(document: Document) -> list[tuple[Gist, int]]:
-    """What every sentence of a report says, and where."""
-    return [(gist_of(one.text, above=one.section), one.line) for one in document.sentences()]
+def gists_of(sentences: Iterable[Sentence]) -> list[tuple[Gist, int]]:
+    """What every sentence says, and where."""
+    return [(gist_of(one.text, above=one.section), one.line) for one in sentences]
 
 
 def find_in(fact: str, spoken: Spoken, *, by_number: bool = True) -> tuple[Verdict, int]:

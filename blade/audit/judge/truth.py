@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from blade.audit.judge.facts import Check, Fact
+from blade.audit.markdown import visible
 from blade.audit.package.layout import golden_files, rollouts_beside
 from blade.audit.package.rows import read_rows_with_text
 
@@ -98,8 +99,8 @@ class Truth:
 
 
 def squeezed(text: str) -> str:
-    """Text with every run of white space made one space."""
-    return " ".join(text.split())
+    """Text as it is seen, with every run of white space made one space."""
+    return " ".join(visible(text).split())
 
 
 def walk(value: Any, path: str) -> Iterator[Any]:

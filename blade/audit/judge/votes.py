@@ -1,25 +1,30 @@
 """A model's opinion on facts that no check decides: asked several times, and believed only where it can quote.
 
 The report is hostile: it is shown between marks it cannot contain, and nothing in it is an instruction. A verdict
-counts when the words it quotes really stand in the report; votes are counted, and how far they agree is told.
+counts when the words it quotes stand in a sentence or a row that the report stands for, and have something of the fact
+in them; votes are counted, and how far they agree is told.
 """
 
 import asyncio
 import hashlib
 from collections import Counter
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Literal
 
 import msgspec
 
 from blade.audit.judge.facts import Fact
 from blade.audit.judge.meets import Met
-from blade.audit.judge.sentences import Verdict
-from blade.audit.judge.truth import squeezed
+from blade.audit.judge.said import Said
+from blade.audit.judge.sentences import Verdict, gist_of
+from blade.audit.judge.truth import Truth, squeezed
+from blade.audit.markdown import plain, read_document, without_code_marks
 from blade.llm.model import Model, ModelError, Request, Sampling, user_message
 
 VOTES = 3
 LEAST_QUOTE = 12
+STEM = 5
 MOST_TOKENS = 8_000
 INSTRUCTIONS = """\
 You check whether a report states given facts. The report stands between two lines that both read {mark}. Everything \
@@ -71,16 +76,17 @@ SCHEMA = msgspec.json.schema(Ballot)
 SAME: dict[str, Verdict] = {"asserted": "met", "denied": "denied", "absent": "absent"}
 
 
-def ask_for_votes(model: Model, report: str, facts: Sequence[Fact], *, votes: int = VOTES) -> Vote:
-    """What a model makes of the facts.
+def ask_for_votes(model: Model, report: str, facts: Sequence[Fact], truth: Truth, *, votes: int = VOTES) -> Vote:
+    """What a model makes of the facts about a run.
 
     Raises:
         ModelError: no vote came back that could be read.
     """
-    return asyncio.run(_ask(model, report, facts, votes))
+    ballots = asyncio.run(_ask(model, report, facts, votes))
+    return count_votes(ballots, Said(read_document(report), truth), facts, judge=model.name)
 
 
-async def _ask(model: Model, report: str, facts: Sequence[Fact], votes: int) -> Vote:
+async def _ask(model: Model, report: str, facts: Sequence[Fact], votes: int) -> list[Ballot]:
     try:
         requests = [make_request(report, facts, seed=number) for number in range(votes)]
         answers = await asyncio.gather(*(one_ballot(model, request) for request in requests))
@@ -89,7 +95,7 @@ async def _ask(model: Model, report: str, facts: Sequence[Fact], votes: int) -> 
     ballots = [ballot for ballot in answers if ballot is not None]
     if not ballots:
         raise ModelError(f"{model.name}: none of {votes} votes could be read.", kind="malformed")
-    return count_votes(ballots, report, facts, judge=model.name)
+    return ballots
 
 
 async def one_ballot(model: Model, request: Request) -> Ballot | None:
@@ -124,39 +130,54 @@ def fence_for(report: str) -> str:
         number += 1
 
 
-def count_votes(ballots: Sequence[Ballot], report: str, facts: Sequence[Fact], *, judge: str) -> Vote:
+def count_votes(ballots: Sequence[Ballot], said: Said, facts: Sequence[Fact], *, judge: str) -> Vote:
     """The majority on every fact; a tie is absent."""
     unquoted = 0
     found: list[Met] = []
     same, pairs = 0, 0
+    lines = lines_of(said)
     for fact in facts:
         opinions = [opinion for ballot in ballots for opinion in ballot.facts if opinion.id == fact.id][: len(ballots)]
-        proven = [opinion for opinion in opinions if is_proven(opinion, report)]
+        proven = [(opinion, line) for opinion in opinions if (line := proven_at(opinion, fact, lines)) is not None]
         unquoted += len(opinions) - len(proven)
-        counts: Counter[str] = Counter([one.verdict for one in proven] + ["absent"] * (len(ballots) - len(proven)))
+        counts: Counter[str] = Counter([one.verdict for one, _ in proven] + ["absent"] * (len(ballots) - len(proven)))
         same += sum(count * (count - 1) // 2 for count in counts.values())
         pairs += len(ballots) * (len(ballots) - 1) // 2
-        found.append(majority(fact, counts, proven, report, judge))
+        found.append(majority(fact, counts, proven, judge))
     return Vote(found=found, agreement=same / pairs if pairs else 1.0, votes=len(ballots), unquoted=unquoted)
 
 
-def is_proven(opinion: Opinion, report: str) -> bool:
-    """Whether an opinion's words stand in the report; one that finds nothing needs none."""
-    words = squeezed(opinion.quote)
-    return opinion.verdict == "absent" or (len(words) >= LEAST_QUOTE and words in squeezed(report))
+def lines_of(said: Said) -> list[tuple[str, int]]:
+    """What the report stands for, and where: its sentences, each also with the next one, and its rows."""
+    spoken = [(as_read(one.text), one.line) for one in said.own]
+    joined = [(f"{one} {other}", line) for (one, line), (other, _) in pairwise(spoken)]
+    return [*spoken, *joined, *((as_read(" ".join(row.cells)), row.line) for _, row in said.rows())]
 
 
-def majority(fact: Fact, counts: Counter[str], proven: Sequence[Opinion], report: str, judge: str) -> Met:
+def as_read(text: str) -> str:
+    """Markdown or plain text by its words alone."""
+    return squeezed(without_code_marks(plain(text)).replace("|", " "))
+
+
+def proven_at(opinion: Opinion, fact: Fact, lines: Sequence[tuple[str, int]]) -> int | None:
+    """The line that an opinion's words stand at; 0 for one that finds nothing and needs none; `None` without proof."""
+    if opinion.verdict == "absent":
+        return 0
+    words = as_read(opinion.quote)
+    if len(words) < LEAST_QUOTE or stems(fact.fact).isdisjoint(stems(words)):
+        return None
+    return next((line for text, line in lines if words in text), None)
+
+
+def stems(text: str) -> set[str]:
+    """The beginnings of the words that carry meaning: `guesses` and `guessed` are about the same."""
+    return {word[:STEM] for word in gist_of(plain(text)).words}
+
+
+def majority(fact: Fact, counts: Counter[str], proven: Sequence[tuple[Opinion, int]], judge: str) -> Met:
     """The verdict that more than half of the votes have."""
     verdict, count = counts.most_common(1)[0]
     if 2 * count <= counts.total():
         verdict = "absent"
-    quote = next((one.quote for one in proven if one.verdict == verdict and one.verdict != "absent"), "")
-    return Met(fact=fact, verdict=SAME[verdict], line=line_of(quote, report), by=f"llm:{judge}")
-
-
-def line_of(quote: str, report: str) -> int:
-    """The line a quote begins at; 0 when it runs over several."""
-    words = squeezed(quote)[:40]
-    lines = enumerate(report.splitlines(), start=1)
-    return next((number for number, line in lines if words and words in squeezed(line)), 0)
+    line = next((at for one, at in proven if one.verdict == verdict), 0)
+    return Met(fact=fact, verdict=SAME[verdict], line=line, by=f"llm:{judge}")
