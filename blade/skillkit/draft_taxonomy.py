@@ -55,7 +55,6 @@ def draft_taxonomy(name: str, found: Survey) -> str:
         'version: "0.1"',
         "matches:",
         f"  - all_fields: {flow(matched_fields(found))}",
-        *answer_lines(found),
         *([f"slices: {flow(slices(found))}"] if slices(found) else []),
         "stages:",
         *stage_lines(found),
@@ -78,14 +77,6 @@ def matched_fields(found: Survey) -> list[str]:
     top = [field for field in found.fields if "." not in field.name and field.kinds != ["null"]]
     ordered = sorted(top, key=lambda field: (field.of_task, not sounds_like_verdict(field.name)))
     return [field.name for field in ordered[:MOST_MATCHED]] or ["reward"]
-
-
-def answer_lines(found: Survey) -> list[str]:
-    names = {field.name for field in found.fields}
-    if "extracted_answer" not in names:
-        return []
-    expected = ["expected: expected_answer"] if "expected_answer" in names else []
-    return [f"answer: {{{', '.join(['extracted: extracted_answer', *expected])}}}"]
 
 
 def slices(found: Survey) -> list[str]:
