@@ -63,7 +63,9 @@ def analyze(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be sent, and send nothing.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Let a model read what the reading list names, say why each task fails, and write the report's prose.
+    """Let a model read and label the failing tasks.
+
+    It reads what the reading list names, says why each task fails, and writes the report's prose.
 
     Every citation, quote and figure is looked up; an answer that does not hold goes back with the reason, and in the
     end counts as undecided or not written. The prose goes to narrative.md, which is yours to edit: one that was written

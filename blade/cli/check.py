@@ -49,7 +49,9 @@ def check(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Check every number, id, label and quote of a report against the rows, and its arithmetic against itself.
+    """Hold every claim of a report against the rows.
+
+    Numbers, ids, labels and quotes are looked up; its arithmetic is held against itself.
 
     Without rows the report is checked against itself alone. Exits with 1 when anything is contradicted.
     """

@@ -66,7 +66,7 @@ def compare(
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
-    """Say whether and why the score changed from a base to a candidate.
+    """Say whether and why the score changed between runs.
 
     Writes comparison.md and comparison.json into DIR. Options about reading hold for rollout files; a folder is read
     again as it was diagnosed.

@@ -23,7 +23,10 @@ def demo(
         Path, typer.Option(metavar="DIR", help="Folder to write to: a new one, or that of an earlier demo.")
     ] = Path("blade-demo"),
 ) -> None:
-    """Diagnose made-up rollouts that come with BLADE: no data, no key and no network needed."""
+    """Diagnose made-up rollouts that come with BLADE.
+
+    No data, no key and no network needed.
+    """
     from blade.cli.pipeline import cores, diagnose_into
     from blade.cli.summary import print_summary
     from blade.cli.terminal import make_console

@@ -20,7 +20,10 @@ def diff(
     any_task: Annotated[bool, typer.Option("--any-task", help="Compare rollouts of different tasks too.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Show where two rollouts of one task part: the first item and the first tool call that differ."""
+    """Show where two rollouts of one task part.
+
+    That is the first item and the first tool call that differ.
+    """
     from blade.cli.folders import open_folder
     from blade.cli.pairs import compare
     from blade.cli.side_by_side import print_comparison

@@ -54,9 +54,10 @@ def aggregate(
     as_json: AsJson = False,
     root: Root = None,
 ) -> None:
-    """Write a run's metrics per agent beside its rollouts, as NeMo Gym names and fills them; merge shards first.
+    """Write per-agent metrics; merge shards first.
 
-    Merging resolves duplicates, joins inputs and failures, and counts what is missing. Needs no server.
+    They stand beside the rollouts, as NeMo Gym names and fills them. Merging resolves duplicates, joins inputs and
+    failures, and counts what is missing. Needs no server.
     """
     import msgspec
 

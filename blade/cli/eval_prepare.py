@@ -44,11 +44,12 @@ def prepare(
     as_json: AsJson = False,
     root: Root = None,
 ) -> None:
-    """Make a benchmark's tasks again, and compare them with the frozen file and the hash its config pins.
+    """Make a benchmark's tasks again and compare.
 
-    Runs the benchmark's prepare script, so do this in checkouts you trust. Exits with 1 when anything differs.
-    With --from, makes a benchmark of a set instead, to be run with `blade eval run --root DIR --benchmark SET`; rows
-    that cannot be judged as they are meant are left out and told.
+    They are held against the frozen file and the hash that its config pins. Runs the benchmark's prepare script, so do
+    this in checkouts you trust. Exits with 1 when anything differs. With --from, makes a benchmark of a set instead,
+    to be run with `blade eval run --root DIR --benchmark SET`; rows that cannot be judged as they are meant are left
+    out and told.
     """
     from blade.errors import UsageError
 

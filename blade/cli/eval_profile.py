@@ -37,9 +37,10 @@ def profile(
     as_json: AsJson = False,
     root: Root = None,
 ) -> None:
-    """Write the reward profile and the agents' metrics beside a rollout file, as NeMo Gym names and fills them.
+    """Write per-task statistics beside a rollout file.
 
-    Adds pass@k of every task and agent, and true counts of expected and missing rollouts. Needs no server.
+    The reward profile and the agents' metrics, as NeMo Gym names and fills them. Adds pass@k of every task and agent,
+    and true counts of expected and missing rollouts. Needs no server.
     """
     import msgspec
 

@@ -39,7 +39,7 @@ def reverify(
     as_json: AsJson = False,
     root: Root = None,
 ) -> None:
-    """Judge existing rollouts with the environment's verifier and report every reward that changes.
+    """Judge rollouts again; report every changed reward.
 
     The rollouts stay as they are; --output writes a new file with failures, inputs and metrics beside it. A changed
     reward is a result, not an error, unless --fail-on-change says so; a verifier that breaks exits with 1.

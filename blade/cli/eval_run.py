@@ -53,7 +53,7 @@ def run(
     root: run_options.Root = None,
     as_json: AsJson = False,
 ) -> None:
-    """Run a benchmark and write its rollouts, safe against kills and resumable.
+    """Run a benchmark and write its rollouts, resumable.
 
     Exits with 0 when every rollout has a verdict, 1 when some attempts failed for other reasons than the model's
     answer (they are in FILE's failures sidecar, and --resume tries them again), 130 after Ctrl-C.

@@ -8,7 +8,7 @@ from rich.text import Text
 
 from blade.cli.terminal import command, indented
 from blade.diagnosis.analysis import Analysis, Signal, SliceTable
-from blade.diagnosis.labels import is_by_rule
+from blade.diagnosis.labels import CAUSES, is_by_rule
 from blade.diagnosis.reading import reading_words
 from blade.metrics import Slice
 from blade.report.advice import DRAFTS, rests_on
@@ -21,6 +21,7 @@ MOST_SIGNALS = 5
 MOST_SLICES = 4
 MOST_TRAITS = 3
 MOST_FIXES = 3
+MOST_CAUSES = 8
 MOST_TO_READ = 3
 FEWEST_TASKS = 3
 """Tasks a level needs before its difference from others is worth a line."""
@@ -57,8 +58,9 @@ def signal_row(signal: Signal, *, has_verdicts: bool) -> list[Text]:
 
 
 def slice_lines(analysis: Analysis) -> list[RenderableType]:
-    """Fields whose levels differ most; those the user asked for come first."""
+    """Fields whose levels differ by more than chance; those the user asked for come first, whatever they show."""
     cuts = [cut for cut in map(Cut.of, analysis.slices) if cut is not None]
+    cuts = [cut for cut in cuts if cut.table.asked or not cut.may_be_chance]
     cuts.sort(key=lambda cut: (not cut.table.asked, -cut.apart))
     chosen = distinct(cuts)[:MOST_SLICES]
     if not chosen:
@@ -131,8 +133,10 @@ def contrast_lines(analysis: Analysis) -> list[RenderableType]:
     traits = analysis.contrast.traits
     if not traits:
         return []
+    # Two traits of the very same rollouts, as "calls x" and "first tool is x" often are, are one thing seen twice.
+    seen = {(*trait.failing, *trait.passing, *trait.examples): trait for trait in reversed(traits)}
     table = grid("", "failing", "passing", "compare")
-    for trait in traits[:MOST_TRAITS]:
+    for trait in list(reversed(seen.values()))[:MOST_TRAITS]:
         pair = one_line(" ".join(trait.examples), 60)
         cells = [one_line(trait.trait, 60), share(*trait.failing), share(*trait.passing)]
         table.add_row(*map(Text, cells), Text(pair, "cyan"))
@@ -165,11 +169,19 @@ def cause_lines(analysis: Analysis) -> list[RenderableType]:
     tally: dict[str, int] = {}
     for cause in analysis.causes:
         tally[cause.label] = tally.get(cause.label, 0) + 1
-    drafts = sum(is_by_rule(cause.author) for cause in analysis.causes)
     ordered = sorted(tally.items(), key=lambda pair: (-pair[1], pair[0]))
-    said = "   ".join(f"{one_line(label, 20)} {count(tasks)}" for label, tasks in ordered)
+    table = grid("", "tasks", "")
+    for label, tasks in ordered[:MOST_CAUSES]:
+        table.add_row(Text(one_line(label, 20), "cyan"), Text(count(tasks)), Text(cause_words(label), "dim"))
+    drafts = sum(is_by_rule(cause.author) for cause in analysis.causes)
     read = f"{drafts} of {plural(len(analysis.causes), 'task')} by rule, not yet read"
-    return [indented(Text(said).append(f"   ({read})", "dim"))]
+    return [table, *rest(len(ordered) - MOST_CAUSES, "cause"), indented(Text(read, "dim"))]
+
+
+def cause_words(label: str) -> str:
+    """A label in words: `BI+UK?` is a draft of a behavioural issue and unreliable knowledge."""
+    words = " and ".join(CAUSES.get(part, part) for part in label.rstrip("?").split("+"))
+    return f"{words}, perhaps" if label.endswith("?") else words
 
 
 def reading_lines(analysis: Analysis, folder: str) -> list[RenderableType]:

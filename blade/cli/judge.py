@@ -35,7 +35,9 @@ def judge(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Score a report: anchor facts it asserts, statements that hold, proof it gives, parts it has.
+    """Score a report against anchor facts.
+
+    What counts: the facts it asserts, statements that hold, proof it gives, parts it has.
 
     Words alone earn nothing: a fact counts where a sentence or a table says it, of the right thing, with the right
     number. A made-up id or quote, a wrong headline or wrong labels cap the score.

@@ -49,9 +49,10 @@ def label(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Record why a task fails; the last label of a task is in force.
+    """Record why a task fails, with checked evidence.
 
-    Every cited rollout must exist, and every quote must stand there word for word.
+    Every cited rollout must exist, and every quote must stand there word for word. The last label of a task is in
+    force.
     """
     from blade.cli.folders import open_folder
     from blade.cli.terminal import command, print_value_as_json

@@ -26,10 +26,10 @@ def benchmarks(
     as_json: AsJson = False,
     root: Root = None,
 ) -> None:
-    """List the benchmarks of a checkout: domain, agent, environment, repeats, and what their packages hold.
+    """List the benchmarks of a checkout.
 
-    A checkout of NeMo Gym is read by the same rules. Configs that cannot be resolved are named on stderr with file
-    and line, and hide no other benchmark.
+    With domain, agent, environment, repeats, and what their packages hold. A checkout of NeMo Gym is read by the same
+    rules. Configs that cannot be resolved are named on stderr with file and line, and hide no other benchmark.
     """
     from blade.benchmarks.catalog import find_benchmark, read_catalog
     from blade.benchmarks.listing import describe, list_benchmark

@@ -21,7 +21,10 @@ def skills(
         typer.Option(metavar="DIR", help="Checkout, or folder of skills; by default those that come with BLADE."),
     ] = None,
 ) -> None:
-    """List Agent Skills: what each is for, and whether it brings a taxonomy pack and scripts."""
+    """List Agent Skills and what each is for.
+
+    Says too whether a skill brings a taxonomy pack and scripts.
+    """
     from blade.cli.list_benchmarks import say_problems
     from blade.cli.terminal import print_value_as_json, print_values_as_json
     from blade.skillkit.shelf import describe, find_skill, read_shelf

@@ -20,7 +20,7 @@ class Choice(StrEnum):
 Format = Annotated[
     str | None, typer.Option(metavar="F", help="gym, tau-bench or records; detected by content otherwise.")
 ]
-TaskField = Annotated[str | None, typer.Option(metavar="F", help="Field that names the task.")]
+TaskField = Annotated[str | None, typer.Option(metavar="F", help="Field that names the task; dots reach into objects.")]
 RepeatField = Annotated[str | None, typer.Option(metavar="F", help="Field that numbers the attempts.")]
 RewardField = Annotated[str | None, typer.Option(metavar="F", help="Field that holds the score.")]
 OutputField = Annotated[

@@ -23,7 +23,9 @@ def redact(
     check: Annotated[bool, typer.Option("--check", help="Only say what is found; exit 1 if anything is.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Remove secrets, tokens, home paths, user names and internal addresses from a text.
+    """Take secrets and private paths out of a text.
+
+    Tokens, home paths, user names and internal addresses too.
 
     Long random words are flagged and stay: only you can tell a key from a digest.
     """

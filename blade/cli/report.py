@@ -22,7 +22,9 @@ def report(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Write the report, the analysis and the reading list again with the labels in force.
+    """Render the report again, with the labels in force.
+
+    The analysis and the reading list are written again too.
 
     A narrative.md in the folder becomes the prose of the report's sections. Exits with 1 when a section of it does not
     hold; it is left out, and the report says so.

@@ -27,7 +27,9 @@ def search(
     as_json: AsJson = False,
     root: Root = None,
 ) -> None:
-    """Find benchmarks and skills by name, domain, environment, agent and description, best first.
+    """Find benchmarks and skills by words, best first.
+
+    Names, domains, environments, agents and descriptions are searched.
 
     Finding nothing is no error: it is said on stderr, and --json prints an empty list.
     """

@@ -24,7 +24,10 @@ def show(
     full: Annotated[bool, typer.Option("--full", help="All items, each in full length.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Print one rollout: how it ended, what the verifier said, and its items in order."""
+    """Print one rollout, item by item.
+
+    First how it ended and what the verifier said.
+    """
     from blade.cli.folders import open_folder
     from blade.cli.terminal import make_console, print_value_as_json
     from blade.cli.trajectory import print_rollout, select_rollout

@@ -47,10 +47,10 @@ def evaluate(
     root: run_options.Root = None,
     as_json: AsJson = False,
 ) -> None:
-    """Run a benchmark with and without skills, on the same tasks and seeds, and compare.
+    """Run a benchmark with and without skills, and compare.
 
-    The same command goes on where an earlier one was stopped. Exits with 1 when rollouts failed without a verdict, 130
-    after Ctrl-C.
+    Tasks and seeds are the same. The same command goes on where an earlier one was stopped. Exits with 1 when rollouts
+    failed without a verdict, 130 after Ctrl-C.
     """
     from blade.benchmarks.catalog import find_benchmark
     from blade.cli.eval_run import leave

@@ -26,10 +26,10 @@ def new(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Draft SKILL.md and a taxonomy pack from the fields and failures that are really in a file.
+    """Draft a skill from the fields and failures of a file.
 
-    The draft is valid at once: `blade skill validate` passes, and `blade diagnose --pack` takes the taxonomy. What it
-    could not know stands in it as questions.
+    Writes SKILL.md and a taxonomy pack. The draft is valid at once: `blade skill validate` passes, and `blade diagnose
+    --pack` takes the taxonomy. What it could not know stands in it as questions.
     """
     import json
 

@@ -30,9 +30,10 @@ def validate(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Check skills: frontmatter, length, links, references, scripts, commands, taxonomy and evals.
+    """Check Agent Skills against the specification.
 
-    Prints every problem with its place and what to do, and exits with 1 if there is any.
+    Looks at frontmatter, length, links, references, scripts, commands, taxonomy and evals. Prints every problem with
+    its place and what to do, and exits with 1 if there is any.
     """
     from blade.cli.command_check import command_complaint
     from blade.skillkit.check import Rules, check_skill

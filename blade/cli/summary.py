@@ -20,7 +20,7 @@ from blade.cli.highlights import (
     slice_lines,
 )
 from blade.cli.terminal import foreign, indented, put
-from blade.diagnosis.analysis import Analysis, Count, headline_of
+from blade.diagnosis.analysis import Analysis, Count, Coverage, headline_of
 from blade.metrics import Variant
 from blade.report.headline import interval_words, is_rate, value_words
 from blade.report.numbers import count, percent, plural, signed_pp
@@ -28,7 +28,7 @@ from blade.report.text import one_line
 from blade.report.workspace import ANALYSIS, LABELS, READING_LIST, REPORT, Workspace
 from blade.rollouts.table import examples
 
-MOST_FINDINGS = 8
+MOST_FINDINGS = 6
 BAR_WIDTH = 64
 WORDS = {"pass_at_1": "pass@1", "mean_reward": "mean reward"}
 NO_BUCKETS = {
@@ -73,14 +73,26 @@ def opening(analysis: Analysis, *, width: int) -> Iterator[RenderableType]:
     more = further_metrics(analysis)
     if more.plain:
         yield more
+    if other := other_counts(analysis):
+        yield Text(other, "dim")
     yield from bucket_lines(analysis, width=width)
 
 
 def whose(analysis: Analysis) -> str:
     parts = [names(analysis.inputs.models), names(analysis.inputs.agents)]
     coverage = analysis.coverage
-    parts.append(f"{plural(coverage.tasks, 'task')}, {plural(coverage.rollouts, 'rollout')}")
+    parts.append(f"{plural(coverage.tasks, 'task')}, {rollouts_there(coverage)}")
     return "".join(f"  ·  {part}" for part in parts if part)
+
+
+def rollouts_there(coverage: Coverage) -> str:
+    """How many rollouts there are, of how many, and how many of them have no score."""
+    missing, unscored = coverage.missing, coverage.unscored
+    there = (
+        f"{count(coverage.rollouts)} of {count(coverage.rollouts + missing)}" if missing else count(coverage.rollouts)
+    )
+    noun = "rollout" if coverage.rollouts + missing == 1 else "rollouts"
+    return f"{there} {noun}" + (f", {count(unscored)} without a score" if unscored else "")
 
 
 def names(counts: list[Count], most: int = 3) -> str:
@@ -121,12 +133,8 @@ def bucket_lines(analysis: Analysis, *, width: int) -> Iterator[RenderableType]:
 
 
 def cautions(analysis: Analysis) -> list[RenderableType]:
-    """What is wrong with the data, the infrastructure or the verifier, and what the headline would be without it."""
+    """What is wrong with the data, the infrastructure or the verifier."""
     said = [*finding_lines(analysis), *analysis.inputs.notes[:MOST_FINDINGS]]
-    if analysis.coverage.unscored:
-        said.append(f"{plural(analysis.coverage.unscored, 'rollout')} without a score")
-    if other := other_counts(analysis):
-        said.append(f"{WORDS[analysis.headline]} would be {other}")
     return [indented(Text(one_line(line, 400))) for line in said]
 
 
@@ -149,16 +157,19 @@ def other_counts(analysis: Analysis) -> str:
     first, *others = analysis.sensitivity
     moved = [v for v in others if v.metric.value is not None and v.metric.value != first.metric.value]
     values = {way_of_counting(v): value_words(v.metric, rate=is_rate(analysis)) for v in moved}
-    return ", ".join(f"{value} {way}" for way, value in values.items())
+    told = [f"{value} {way}" for way, value in values.items()]
+    if len(told) == len(others):
+        told[-1] = f"{list(values.values())[-1]} both"
+    return " · ".join(told)
 
 
 def way_of_counting(variant: Variant) -> str:
     ways = []
     if variant.added_failures:
-        ways.append(f"with {count(variant.added_failures)} missing or unscored as failures")
+        ways.append(f"if {count(variant.added_failures)} missing or unscored had failed")
     if variant.removed_rows:
         ways.append(f"without {plural(variant.removed_rows, 'infrastructure failure')}")
-    return " and ".join(ways) or "otherwise"
+    return " and ".join(ways)
 
 
 def file_lines() -> list[RenderableType]:

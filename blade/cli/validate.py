@@ -33,7 +33,7 @@ def validate(
     min_anchor_facts: Annotated[int, typer.Option(min=0, metavar="N", help="Anchor facts expected per report.")] = 8,
     as_json: AsJson = False,
 ) -> None:
-    """Check a benchmark's skill, its rollouts and its golden reports."""
+    """Check a benchmark's skill, rollouts and golden reports."""
     from blade.audit.package.checks import as_json as to_json
     from blade.audit.package.checks import has_failed
     from blade.audit.package.validate import validate as validate_package

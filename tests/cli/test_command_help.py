@@ -36,6 +36,13 @@ def test_every_option_and_argument_has_help(command: str) -> None:
     assert [parameter.name for parameter in parameters if not parameter.help] == []
 
 
+@pytest.mark.parametrize("group", ["", *GROUPS])
+def test_no_line_in_a_list_of_commands_is_cut(group: str) -> None:
+    listed = blade(*group.split(), "--help").stdout.partition("Commands:")[2]
+
+    assert listed and "..." not in listed
+
+
 @pytest.mark.parametrize("group", GROUPS)
 def test_every_group_says_what_it_is_for_and_lists_its_commands(group: str) -> None:
     found = blade(group, "--help").stdout
@@ -59,7 +66,7 @@ def test_the_commands_are_listed_in_the_order_of_use() -> None:
     found = blade("--help").stdout
 
     listed = [line.split()[0] for line in found.partition("Commands:")[2].splitlines() if line.startswith("  ")]
-    assert listed[:7] == ["diagnose", "show", "diff", "label", "report", "check", "demo"]
+    assert listed[:7] == ["diagnose", "show", "diff", "label", "report", "check", "compare"]
 
 
 def test_the_exit_codes_are_in_the_main_help() -> None:

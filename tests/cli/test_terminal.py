@@ -12,6 +12,7 @@ from blade_command import airline, blade, blade_process
 from conftest import Golden
 from hypothesis import given
 from hypothesis import strategies as st
+from rollout_rows import rollout, write_rows
 
 from blade.cli.bars import bar, share_cells
 from blade.cli.terminal import UNSAFE_IN_JSON, command, escape_in_json
@@ -31,6 +32,17 @@ def test_the_table_of_several_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     found = blade("diagnose", airline(tmp_path), "--out", "out", "--group-by", "level")
 
     golden("cli/runs.txt", found.stdout)
+
+
+def test_a_field_is_said_to_differ_only_when_more_than_chance_does(tmp_path: Path) -> None:
+    # easy: 18 of 20 tasks pass; hard: 2 of 20; odd and even tasks: 10 of 20 each.
+    rows = [rollout(n, 0, float(n % 20 < (2 if n < 20 else 18)), level="hard" if n < 20 else "easy") for n in range(40)]
+    rows = [{**row, "odd": bool(row["_ng_task_index"] % 2)} for row in rows]
+    seen = blade("diagnose", write_rows(tmp_path / "run.jsonl", rows), "--out", tmp_path / "o").stdout
+    asked = blade("diagnose", tmp_path / "run.jsonl", "--out", tmp_path / "o", "--slice", "odd").stdout
+
+    assert "\n  level  hard 10.0 % of 20  easy 90.0 % of 20  80.0 pp\n" in seen
+    assert ("intervals overlap" in seen, "intervals overlap" in asked) == (False, True)
 
 
 def test_a_pipe_gets_neither_colours_nor_blanks_at_line_ends(tmp_path: Path) -> None:
