@@ -15,6 +15,8 @@ BARE_CITATION = re.compile(r"(?<![\w:#/.-])\d{1,7}:(?:0|[1-9]\d{0,3})#\d{1,5}(?!
 BARE_TASKS = re.compile(
     r"\btasks?\s+(?:ids?\s+)?#?(\d+(?:(?:\s*,\s*(?:and\s+)?|\s+and\s+|\s*&\s*)#?\d+)*)(?![\w%]|\.\d|\s*%)", re.I
 )
+COUNTED = re.compile(r"\d\s+$")
+"""What makes the word tasks a count: of `42 tasks 5 always pass`, 5 is no key."""
 TASK_COLUMN = re.compile(r"\b(?:tasks?|task[ _]?ids?|ids?|keys?|which|examples?|problems?)\b", re.I)
 LISTS_TASKS = re.compile(r"^\W*(?:which(?:\s+tasks)?|tasks?|task[ _]?(?:ids?|keys?))\W*$", re.I)
 """Headers of columns whose code is tasks."""
@@ -67,6 +69,8 @@ def tasks_in(text: str) -> list[Mention]:
     """Task keys that a text names as such: `task 12`, or code behind the word task, and where."""
     found: list[Mention] = []
     for bare in BARE_TASKS.finditer(blanked_code(text)):
+        if COUNTED.search(text[: bare.start()]):
+            continue
         found += [
             (key[0], bare.start(1) + key.start(), bare.start(1) + key.end()) for key in re.finditer(r"\d+", bare[1])
         ]

@@ -96,6 +96,7 @@ VERB = re.compile(
     r"\s(?:may|might|can|could|will|would|shall|should|must|is|are|was|were|be|has|have|had|do|does|did|that|which|who|it|they|"
     r"always|never|sometimes|also|only)\s"
 )
+WHOLE = re.compile(r"\s(?:tasks|rollouts)\b")
 NOUN_END = re.compile(r"[.,;:()—–\d`“”\"|→]|\s(?:of|in|on|at|by|for|from|to|with|over|than|as|and|or|but|while)\s")
 
 
@@ -140,6 +141,8 @@ def noun_behind(claim: Claim) -> str:
 def counted_by(claim: Claim) -> int:
     """How many characters behind a number name what it counts, its verb left out."""
     noun = noun_behind(claim)
+    if claim.words[: claim.start].endswith("s of ") and (whole := WHOLE.match(noun)):
+        return whole.end()  # `5 rollouts of 4 tasks hit the limit`: it is rollouts that do
     adverb = re.match(r"\s(?:always|never|sometimes|also|only)(?=\s)", noun)
     verb = VERB.search(noun, adverb.end() if adverb else 0)
     return verb.start() if verb else len(noun)

@@ -21,6 +21,7 @@ TRUE = [
     "The 95 % interval of pass@1 runs from 49.8 % to 73.4 %.",
     "Twelve of 36 tasks always pass.",
     "A third of the tasks (12 of 36) always pass.",
+    "Of 36 tasks 12 always pass.",
     "18 tasks are sometimes-pass and 6 are never-pass.",
     "176 of 180 expected rollouts are there; 4 are missing.",
     "On hard tasks, pass@1 drops to 29.2 %.",
@@ -102,6 +103,7 @@ def test_what_is_false_is_contradicted_with_the_true_value(text: str, said: str,
             "Results on invoices:\n\n| metric | value |\n|---|---|\n| pass@1 | 12 % |", id="narrowed_by_a_caption"
         ),
         pytest.param("The `medium-rare` slice reaches 12 %.", id="unknown_level"),
+        pytest.param("7 rollouts of 3 tasks hit the wall.", id="rollouts_of_tasks_that_do_something"),
         pytest.param("See `app.py:42`.", id="a_file_and_its_line"),
     ],
 )
