@@ -8,6 +8,8 @@ import re
 from zlib import crc32
 
 FLAGS = re.IGNORECASE | re.VERBOSE
+LOWERED = re.VERBOSE
+"""For texts in lower case: an expression that need not mind case is three times faster."""
 
 TOOL_ERROR = re.compile(
     rb"""(?:["\s]|\\[nrt"])*+(?:
@@ -124,7 +126,7 @@ REFUSAL = re.compile(
       | \bas\s+an?\s+(?:ai|(?:large\s+)?language\s+model)\b[^.]{{0,40}}
             (?:\bi\s*{CAN_NOT}|not\s+able|unable|not\s+appropriate|do(?:n['’]t|\s+not)\s+(?:feel|have|provide|answer))
     """,
-    FLAGS,
+    LOWERED,
 )
 """Somebody who declines to do the task, rather than one who failed at a part of it."""
 REFUSAL_WINDOW = 300
@@ -141,7 +143,7 @@ FAILED_AT = re.compile(
       | was\s+(?:refused|rejected|denied) | no\s+changes?\s+(?:was|were|have) | made\s+no\s+change
       | nothing\s+(?:was|has\s+been)\s+changed
     )""",
-    FLAGS,
+    LOWERED,
 )
 """An answer that owns up to something that did not work."""
 
@@ -154,7 +156,7 @@ NEXT_STEP = re.compile(
           |go\s+(?:through|over|on)|analy[sz]e|investigate|fetch|get|retrieve|confirm|make\s+sure|do\s+(?:that|this)
           |use|call|query)\b
         [^.!?:\n]{0,120}[.:…]*\s*$""",
-    FLAGS,
+    LOWERED,
 )
 """A text whose last sentence says what comes next."""
 PLAN_WINDOW = 220
@@ -193,7 +195,7 @@ def fingerprint(text: str, *, fewest: int = FEWEST_LETTERS) -> int:
 
 def is_refusal(answer: str) -> bool:
     """Whether an answer opens by declining the task."""
-    return REFUSAL.search(answer[:REFUSAL_WINDOW]) is not None
+    return REFUSAL.search(answer[:REFUSAL_WINDOW].lower()) is not None
 
 
 def is_provider_error(message: str) -> bool:
@@ -203,12 +205,12 @@ def is_provider_error(message: str) -> bool:
 
 def owns_up(answer: str) -> bool:
     """Whether an answer says that something did not work."""
-    return any(FAILED_AT.search(part) is not None for part in {answer[:EDGE], answer[-EDGE:]})
+    return any(FAILED_AT.search(part.lower()) is not None for part in {answer[:EDGE], answer[-EDGE:]})
 
 
 def announces(answer: str) -> bool:
     """Whether an answer ends by saying what comes next."""
-    return NEXT_STEP.search(answer[-PLAN_WINDOW:]) is not None
+    return NEXT_STEP.search(answer[-PLAN_WINDOW:].lower()) is not None
 
 
 def is_sandbox_fault(told: str) -> bool:

@@ -4,6 +4,7 @@ The table's facts and the full items of `trajectory` both number what `expanded`
 is the same step for the other. Texts stay undecoded: decoding them all would cost more than everything else.
 """
 
+import contextlib
 from collections.abc import Sequence
 from itertools import repeat
 from operator import attrgetter
@@ -44,10 +45,15 @@ class TextPart(msgspec.Struct, gc=False):
     text: str | None = None
 
 
+class FullPart(msgspec.Struct, gc=False):
+    text: str
+
+
 CHAT_CALLS = msgspec.json.Decoder(list[ChatCall])
 Content = str | list[str | TextPart] | TextPart | None
 CONTENT_DECODER: msgspec.json.Decoder[Content] = msgspec.json.Decoder(Content)
 CONTENTS_DECODER = msgspec.json.Decoder(list[Content])
+ONE_PARTS_DECODER = msgspec.json.Decoder(list[tuple[FullPart]])
 UNDECODABLE = (msgspec.MsgspecError, RecursionError, UnicodeDecodeError)
 
 
@@ -155,8 +161,11 @@ def text_of(raw: msgspec.Raw) -> str:
 
 def texts_of(raws: Sequence[msgspec.Raw]) -> list[str]:
     """The texts of many contents, decoded together where all can be."""
+    joined = b"[" + b",".join([raw or b"null" for raw in raws]) + b"]"
+    with contextlib.suppress(*UNDECODABLE):  # messages of one part each, as most agents write them
+        return [part.text for (part,) in ONE_PARTS_DECODER.decode(joined)]
     try:
-        contents = CONTENTS_DECODER.decode(b"[" + b",".join([raw or b"null" for raw in raws]) + b"]")
+        contents = CONTENTS_DECODER.decode(joined)
     except UNDECODABLE:
         return list(map(text_of, raws))
     return [
