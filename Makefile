@@ -8,10 +8,11 @@ RECENT := import sys; sys.exit(sys.version_info < (3, 11))
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \
 	$$p -c '$(RECENT)' 2>/dev/null && echo $$p && break; done)
 ARGS ?=
+MODEL ?= smollm2-135m
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test check bench bench-coverage bench-compare bench-reading bench-throughput bench-audit accuracy rollouts clean
+.PHONY: help demo test check bench bench-coverage bench-compare bench-reading bench-throughput bench-audit accuracy e2e rollouts clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-15s %s\n", $$1, $$2}' Makefile
@@ -46,6 +47,9 @@ bench-audit: .venv/.dev ## measure how many lies in reports are caught, and how 
 
 accuracy: .venv/.run ## put known faults into made-up runs and measure how many the diagnosis finds (ARGS="--trials 5")
 	.venv/bin/python tests/accuracy/run.py $(ARGS)
+
+e2e: .venv/.dev .venv/.local ## run the whole path on a small real model, a kill and a weak analyst included (MODEL=qwen2.5-coder-1.5b)
+	MODEL=$(MODEL) .venv/bin/pytest -x $(ARGS) tests/e2e/whole_path.py
 
 rollouts: .venv/.local ## make the benchmarks' rollouts again with small real models (hours; ARGS="--model smollm2-135m")
 	.venv/bin/python scripts/make_rollouts.py $(ARGS)

@@ -41,18 +41,28 @@ def prepare(workspace: Workspace, place: Path, *, skill: Path) -> None:
         )
 
 
-def run_agent(command: str, place: Path, *, author: str, seconds: float) -> int:
-    """The agent's exit code; its prompt stands for `{prompt}`, or comes last."""
+def command_line(command: str, *, author: str) -> list[str]:
+    """The words that start the agent; its prompt stands for `{prompt}`, or comes last."""
     prompt = PROMPT.format(author=author)
     words = split(command)
-    words = [word.replace("{prompt}", prompt) for word in words] if "{prompt}" in command else [*words, prompt]
+    return [word.replace("{prompt}", prompt) for word in words] if "{prompt}" in command else [*words, prompt]
+
+
+def author_of(command: str) -> str:
+    """The name an agent's labels and prose are kept under."""
+    return f"llm:{Path(split(command)[0]).name}"
+
+
+def run_agent(command: str, place: Path, *, author: str, seconds: float) -> int:
+    """The agent's exit code; -1 when its time is up."""
+    words = command_line(command, author=author)
     log = place / "agent.log"
     try:
         with log.open("wb") as out:
             done = subprocess.run(
                 words,
                 cwd=place,
-                env={**os.environ, "BLADE_PROMPT": prompt},
+                env={**os.environ, "BLADE_PROMPT": PROMPT.format(author=author)},
                 stdin=subprocess.DEVNULL,
                 stdout=out,
                 stderr=subprocess.STDOUT,

@@ -41,7 +41,7 @@ class AnalystOptions(msgspec.Struct, frozen=True, kw_only=True):
     """Whether tasks that a reader has judged are read too."""
     narrative: bool = True
     """Whether prose is written as well."""
-    sampling: Sampling = Sampling(temperature=0.0, max_output_tokens=1200, seed=0)
+    sampling: Sampling = Sampling(temperature=0.0, max_output_tokens=4000, seed=0)
     """How answers are drawn."""
 
     @property

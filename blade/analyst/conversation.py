@@ -12,6 +12,7 @@ from blade.errors import BladeError
 from blade.llm.model import Model, ModelError, Reply, Request, assistant_message, user_message
 
 Value = TypeVar("Value")
+CUT_SHORT = " The reply was cut at its limit of tokens."
 
 
 class NotAccepted(BladeError):
@@ -45,8 +46,8 @@ async def talk(model: Model, request: Request, accept: Callable[[str], Value], *
         try:
             return Talk(accept(reply.text), refused)
         except NotAccepted as problem:
-            refused.append(str(problem))
-            request = asked_again(request, reply, str(problem))
+            refused.append(f"{problem}{CUT_SHORT if reply.incomplete else ''}")
+            request = asked_again(request, reply, refused[-1])
     return Talk(None, refused)
 
 

@@ -13,6 +13,7 @@ from blade.analyst.quoting import fenced, instructions
 from blade.diagnosis.labels import Label
 from blade.llm.model import Request, Sampling, user_message
 from blade.metrics import TaskResult
+from blade.report.numbers import plural
 
 INSTRUCTIONS = instructions("instructions.md")
 
@@ -35,7 +36,7 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
 def make_question(result: TaskResult, draft: Label | None, excerpts: Sequence[Excerpt]) -> Question:
     """The question about one task."""
     parts = [
-        f"One task was tried {result.n} times and passed {result.c} times.",
+        f"One task was tried {plural(result.n, 'time')} and passed {plural(result.c, 'time')}.",
         *([] if draft is None else [f"A rule's draft, which may be wrong:\n{fenced(draft_text(draft))}"]),
         *(f"{excerpt.name}:\n{fenced(excerpt.text)}" for excerpt in excerpts),
         "Why is this task not always passed? Answer with the JSON object only.",

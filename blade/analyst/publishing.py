@@ -62,7 +62,8 @@ def publish(workspace: Workspace, narrative: Narrative) -> Published:
     with locked(workspace.folder):
         if has_foreign_narrative(workspace.folder):
             return KEPT
-        if sound.sections or not (workspace.folder / NARRATIVE).exists():
+        is_better = bool(sound.sections) or not (workspace.folder / NARRATIVE).exists()
+        if is_better and (sound.sections or sound.front.not_written):
             write_file(workspace.folder / NARRATIVE, content)
             write_file(workspace.folder / DIGEST, digest(content).encode())
     return Published(written=list(sound.sections), not_written=sound.front.not_written)

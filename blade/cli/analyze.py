@@ -49,6 +49,9 @@ def analyze(
         bool, typer.Option("--no-narrative", help="Label only; do not write the report's prose.")
     ] = False,
     concurrency: Annotated[int, typer.Option(min=1, metavar="N", help="Tasks asked about at once.")] = 4,
+    max_output_tokens: Annotated[
+        int, typer.Option(min=1, metavar="N", help="Tokens of one answer; thoughts of a model that thinks count too.")
+    ] = 4000,
     max_tokens: Annotated[int | None, typer.Option(min=1, metavar="N", help="Spend at most so many tokens.")] = None,
     max_cost: Annotated[
         float | None, typer.Option(min=0, metavar="X", help="Spend at most so much; needs both prices.")
@@ -75,17 +78,26 @@ def analyze(
     from blade.analyst.analyze import AnalystOptions
     from blade.cli.folders import open_folder
     from blade.llm.budget import Budget
+    from blade.llm.model import Sampling
 
-    if (model is None) == (agent_cmd is None):
+    if (model is None) == (agent_cmd is None) and not (dry_run and model is None):
         raise UsageError("name who reads: either --model MODEL or --agent-cmd COMMAND.")
     if max_cost is not None and (price_in is None or price_out is None):
         raise UsageError("--max-cost needs --price-in and --price-out, the prices of a million tokens.")
     workspace = open_folder(folder)
     options = AnalystOptions(
-        tasks=tasks, votes=votes, again=again, chars=chars, concurrency=concurrency, narrative=not no_narrative
+        tasks=tasks,
+        votes=votes,
+        again=again,
+        chars=chars,
+        concurrency=concurrency,
+        narrative=not no_narrative,
+        sampling=Sampling(temperature=0.0, max_output_tokens=max_output_tokens, seed=0),
     )
     budget = Budget(max_tokens=max_tokens, max_cost=max_cost, price_in=price_in, price_out=price_out)
-    if dry_run:
+    if dry_run and agent_cmd is not None:
+        show_agent(workspace, agent_cmd)
+    elif dry_run:
         show_plan(workspace, options, budget, as_json=as_json)
     elif agent_cmd is not None:
         finish(workspace, by_agent(workspace, agent_cmd, options, seconds=timeout), as_json=as_json)
@@ -145,13 +157,13 @@ async def read_and_write(workspace: "Workspace", model: "Model", options: "Analy
 
 def by_agent(workspace: "Workspace", command: str, options: "AnalystOptions", *, seconds: float) -> Came:
     """Opinions and prose of a coding agent."""
-    from blade.analyst.agent import collect, prepare, run_agent, split
+    from blade.analyst.agent import author_of, collect, prepare, run_agent
     from blade.analyst.analyze import put_down
     from blade.analyst.publishing import publish_from_agent
     from blade.diagnosis.packs.load import skills_folder
     from blade.report.workspace import open_workspace
 
-    author = f"llm:{Path(split(command)[0]).name}"
+    author = author_of(command)
     with tempfile.TemporaryDirectory(prefix="blade-agent-") as place:
         work = Path(place) / "work"
         prepare(workspace, work, skill=skills_folder() / SKILL)
@@ -182,6 +194,15 @@ def show_plan(workspace: "Workspace", options: "AnalystOptions", budget: "Budget
         print_value_as_json(shown)
     else:
         print_plan(make_console(), shown)
+
+
+def show_agent(workspace: "Workspace", command: str) -> None:
+    """What would be started, and on what."""
+    from blade.analyst.agent import author_of, command_line
+    from blade.cli.terminal import foreign, make_console, put
+
+    place = f"Nothing is started. In a folder with a copy of {workspace.folder} and the skill {SKILL}:"
+    put(make_console(), foreign(place), foreign("\n".join(command_line(command, author=author_of(command)))))
 
 
 def finish(workspace: "Workspace", came: Came, *, as_json: bool) -> None:

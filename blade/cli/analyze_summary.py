@@ -1,7 +1,7 @@
 """What `blade analyze` shows: the plan before, a line per opinion while it reads, the outcome after."""
 
 from collections import Counter as Counts
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import msgspec
 import typer
@@ -16,7 +16,7 @@ from blade.analyst.publishing import Published
 from blade.analyst.record import OPINIONS, Between
 from blade.cli.terminal import command, foreign, indented, put
 from blade.llm.budget import Budget, Spent, estimate
-from blade.llm.model import message_text
+from blade.llm.model import Request, message_text
 from blade.report.numbers import UNKNOWN, number, number_interval, plural
 from blade.report.text import one_line
 from blade.report.workspace import NARRATIVE, Workspace
@@ -57,6 +57,8 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     """How often each would be asked."""
     narrative: list[PlannedPart]
     """Every question of the narrative, asked once; the labels to come change its words."""
+    instructions: list[str]
+    """System texts that are sent along, one of them with each question."""
     tokens_in: int
     """Tokens that would be read, about; answers that do not hold add to it."""
     tokens_out: int
@@ -96,7 +98,8 @@ def tell_part(about: str, problem: str | None) -> None:
 def make_plan(questions: Sequence[Question], story: Sequence[Asked], options: AnalystOptions, budget: Budget) -> Plan:
     """The plan of a reading."""
     estimates = [estimate(question.request(options.sampling)) for question in questions]
-    parts = [estimate(asked.request) for asked in story]
+    requests = [asked.request for asked in story]
+    parts = [estimate(request) for request in requests]
     tokens_in = options.votes * sum(read for read, _ in estimates) + sum(read for read, _ in parts)
     tokens_out = options.votes * sum(written for _, written in estimates) + sum(written for _, written in parts)
     return Plan(
@@ -114,10 +117,15 @@ def make_plan(questions: Sequence[Question], story: Sequence[Asked], options: An
             PlannedPart(about=asked.about, tokens=read, text=message_text(asked.request.input[0]))
             for asked, (read, _) in zip(story, parts, strict=True)
         ],
+        instructions=system_texts([*(question.request(options.sampling) for question in questions), *requests]),
         tokens_in=tokens_in,
         tokens_out=tokens_out,
         cost=budget.cost(tokens_in, tokens_out),
     )
+
+
+def system_texts(requests: Iterable[Request]) -> list[str]:
+    return list(dict.fromkeys(request.instructions or "" for request in requests))
 
 
 def print_plan(console: Console, plan: Plan) -> None:
@@ -137,7 +145,12 @@ def print_plan(console: Console, plan: Plan) -> None:
     for part in plan.narrative[:MOST_SHOWN]:
         put(console, indented(foreign(f"{part.about}  {part.tokens:,} tokens")))
     if plan.questions:
-        put(console, Text(), Text("The first question, as it would be sent:"), foreign(plan.questions[0].text))
+        put(
+            console,
+            Text(),
+            Text("The first question, as it would be sent (instructions with --json):"),
+            foreign(plan.questions[0].text),
+        )
 
 
 def spent_line(spent: Spent, budget: Budget, *, hits: int) -> str:

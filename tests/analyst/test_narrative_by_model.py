@@ -140,6 +140,12 @@ def test_a_mended_section_is_taken(opened: Workspace) -> None:
     assert list(narrated_by(learns, opened).sections) == SECTIONS
 
 
+def test_an_answer_that_was_cut_is_told_so(opened: Workspace) -> None:
+    story = narrated_by(lambda call: Say('{"points": [', is_cut=True), opened, attempts=1)
+
+    assert all(why.endswith("The reply was cut at its limit of tokens.") for why in story.not_written.values())
+
+
 def test_a_server_that_fails_costs_the_part_it_fails_at(opened: Workspace) -> None:
     def ill(call: Call) -> Any:
         return Status(400, "too long") if "section Recommendations" in call.words else write(call)
@@ -168,6 +174,11 @@ def test_a_story_of_nothing_says_so_and_leaves_an_earlier_one(opened: Workspace)
     report_of(opened, narrated_by(write, opened))
 
     assert "**Guessing.**" in report_of(opened, nothing)
+
+
+def test_a_run_about_which_nothing_can_be_asked_gets_no_narrative(opened: Workspace) -> None:
+    assert publish_story(opened, Story(sections={}, not_written={}), author="llm:scripted").written == []
+    assert not (opened.folder / NARRATIVE).exists()
 
 
 def test_numbers_follow_the_labels_they_speak_of(opened: Workspace) -> None:

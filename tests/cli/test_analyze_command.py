@@ -142,6 +142,20 @@ def test_a_dry_run_sends_nothing_and_shows_what_it_would(tmp_path: Path) -> None
     assert not (out / "narrative.md").exists()
 
 
+def test_a_dry_run_needs_no_model_and_starts_no_agent(tmp_path: Path) -> None:
+    out = diagnosed(tmp_path)
+    for_model = document(blade("analyze", out, "--dry-run", "--json"))
+    for_agent = blade("analyze", out, "--agent-cmd", "no-such-agent -p {prompt}", "--dry-run")
+
+    assert [text.partition("\n")[0][:9] for text in for_model["instructions"]] == [
+        "You read ",
+        "You write",
+        "You write",
+    ]
+    assert for_agent.exit_code == 0 and "Nothing is started." in for_agent.stdout
+    assert "no-such-agent\n-p\nIn the folder `diagnosis`" in for_agent.stdout
+
+
 def test_the_budget_leaves_tasks_undecided(tmp_path: Path) -> None:
     out = diagnosed(tmp_path)
     with Loopback(answer) as server:
