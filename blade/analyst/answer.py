@@ -11,6 +11,7 @@ import msgspec
 
 from blade.analyst.conversation import NotAccepted, read_json
 from blade.analyst.excerpts import Excerpt
+from blade.analyst.reasons import check_reason, with_citations
 from blade.diagnosis.analysis import Analysis
 from blade.diagnosis.labels import Confidence, Evidence, Label
 from blade.errors import BladeError
@@ -81,11 +82,11 @@ def accept(text: str, task: str, excerpts: Sequence[Excerpt], *, author: str, ju
     """
     label = to_label(read_json(text, DECODER), task, excerpts, author=author)
     try:
-        return check_label(label, *judged)
-    except NotAccepted:
-        raise
+        checked = check_label(label, *judged)
     except BladeError as error:
         raise NotAccepted(renamed(str(error), excerpts)) from error
+    check_reason(checked, excerpts)
+    return msgspec.structs.replace(checked, reason=with_citations(checked.reason, excerpts))
 
 
 def renamed(message: str, excerpts: Sequence[Excerpt]) -> str:

@@ -33,6 +33,9 @@ def test_an_answer_that_holds_becomes_the_label_of_its_task(tmp_path: Path) -> N
         pytest.param(answer("KG", quote="never said"), "is not there word for word", id="made_up_quote"),
         pytest.param(answer("KG", evidence=[]), "give one to four", id="no_evidence"),
         pytest.param(answer("KG", reason=" "), "a label needs a reason", id="no_reason"),
+        pytest.param(answer("KG", reason="It fails 12 times."), "states '12'", id="made_up_number"),
+        pytest.param(answer("KG", reason="It fails in seven ways."), "states 'seven'", id="made_up_number_in_words"),
+        pytest.param(answer("KG", reason="It says “I give up”."), "quotes '“I give up”'", id="made_up_words"),
     ],
 )
 def test_an_answer_that_does_not_hold_goes_back_and_ends_undecided(tmp_path: Path, said: str, reason: str) -> None:
@@ -49,6 +52,15 @@ def test_an_answer_that_does_not_hold_goes_back_and_ends_undecided(tmp_path: Pat
     assert opinion.label is None and opinion.undecided is not None and reason in opinion.undecided
     assert sum("was not accepted" in words for words in told) == 2  # once for each of the two tasks
     assert open_workspace(opened.folder).labels["c"] == before
+
+
+def test_a_reason_may_speak_of_what_it_cites_and_of_fields(tmp_path: Path) -> None:
+    rows = [*ROWS[:2], row("n", 0, 0.0, "that makes 12, which is wrong", expected="15")]
+    reason = "R1 answers 12 where 15 is expected, and says “which is wrong” at R1#1."
+    (opinion,) = read_by(lambda _: Say(answer("KG", reason=reason)), workspace(tmp_path, rows))
+
+    assert opinion.label is not None
+    assert opinion.label.reason == "`n:0` answers 12 where 15 is expected, and says “which is wrong” at `n:0#1`."
 
 
 def test_a_mended_answer_is_taken(tmp_path: Path) -> None:
