@@ -9,8 +9,8 @@ candidate minus base,
 
 and on the paired tasks every rollout's loss, best score minus its score, is charged to one thing (`losses`), so that
 ΔP is minus the sum over charges of the change of the mean loss. It is accounting: a part says where the change shows,
-not what would have happened otherwise. Intervals are Student's t on what each task contributes; for the first two
-parts, which are differences of ratios, on its influence (delta method).
+not what would have happened otherwise. Intervals are those of a difference, on what each task contributes; for the
+first two parts, which are differences of ratios, Student's t on its influence (delta method).
 """
 
 import numpy as np

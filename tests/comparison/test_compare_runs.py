@@ -39,12 +39,14 @@ def test_the_whole_of_a_small_comparison(tmp_path: Path) -> None:
     base = run_of(tmp_path / "a", rows_of([[1.0]] * 9 + [[0.0]]))
     found = compare(base, run_of(tmp_path / "b", rows_of([[0.0]] * 7 + [[1.0]] * 2 + [[0.0]])))
 
-    # Seven of ten tasks lost: −0.7, p = 2 / 2^7; squares 7 − 10 · 0.49 = 2.1, se = √(2.1 / 90), t(9) = 2.262157
+    # Seven of ten tasks lost: −0.7, p = 2 / 2^7; squares 7 − 10 · 0.49 = 2.1, se = √(2.1 / 90), t(9) = 2.262157.
+    # Cubes 7 · −0.3³ + 3 · 0.7³ = 0.84, skewness of the mean 0.84 / 2.1^1.5 = 0.276026; it moves the upper limit out by
+    # 0.276026 · (1 + 2 t²) / 6 · se = 0.078950.
     assert (found.delta.value, found.delta.p_value, found.verdict) == (-0.7, 2 / 128, "regressed")
     assert found.delta.se == pytest.approx(0.152753, abs=1e-6)
-    assert found.delta.ci95 == pytest.approx((-1.0, -0.7 + 0.345550), abs=1e-5)
+    assert found.delta.ci95 == pytest.approx((-1.0, -0.7 + 0.345550 + 0.078950), abs=1e-5)
     assert found.sentence == (
-        "regressed: -70.0 pp (95 % interval -100.0 pp to -35.4 pp), p = 0.016, over 10 paired tasks"
+        "regressed: -70.0 pp (95 % interval -100.0 pp to -27.6 pp), p = 0.016, over 10 paired tasks"
     )
     assert (found.settling, found.is_copy, found.pairs) == (None, False, msgspec.UNSET)
 

@@ -5,7 +5,7 @@ from blade.comparison.difference import Scale, estimate_delta, spread_of
 from blade.metrics import estimate_mean
 
 
-def test_the_interval_is_students_t_on_the_tasks_differences() -> None:
+def test_the_interval_of_differences_without_skew_is_students_t() -> None:
     differences = np.asarray([0.4, -0.2, 0.0, 0.6, 0.2])
     delta = estimate_delta(differences, cluster=None, scale=Scale(0.2))
 
@@ -13,6 +13,15 @@ def test_the_interval_is_students_t_on_the_tasks_differences() -> None:
     assert delta.value == pytest.approx(0.2)
     assert delta.se == pytest.approx(0.141421, abs=1e-6)
     assert delta.ci95 == pytest.approx((0.2 - 0.392649, 0.2 + 0.392649), abs=1e-6)
+
+
+def test_few_tasks_that_jump_make_the_limit_on_their_side_reach_further() -> None:
+    delta = estimate_delta(np.asarray([1.0, 1.0] + [0.0] * 8), cluster=None, scale=Scale(1.0))
+
+    # mean 0.2, squares 1.6, se = √(1.6 / 90) = 0.133333, t(9) = 2.262157: ±0.301621;
+    # cubes 2 · 0.8³ − 8 · 0.2³ = 0.96, skewness of the mean 0.96 / 1.6^1.5 = 0.474342,
+    # by which the upper limit moves out 0.474342 · (1 + 2 t²) / 6 · se = 0.118425, and the lower one not at all
+    assert delta.ci95 == pytest.approx((0.2 - 0.301621, 0.2 + 0.301621 + 0.118425), abs=1e-6)
 
 
 def test_tasks_that_never_differ_leave_room_for_a_difference_that_was_not_seen() -> None:
