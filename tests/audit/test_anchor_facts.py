@@ -123,6 +123,6 @@ def test_drafts_name_their_causes_and_their_proof(truth: Truth) -> None:
     assert drafted["Tasks `2`, `4`, `5` and `8` are labelled BI (behavioural issue): drops the carry."] == Check(
         kind="task_set", of="labels.BI", tasks=("2", "4", "5", "8")
     )
-    assert drafted["Task `6` fails as `6:3#1` shows: “A dozen is ten”."] == Check(
+    assert drafted["A reader of task `6` cites `6:3#1`: “A dozen is ten”."] == Check(
         kind="citation", citations=("6:3#1",), quote="A dozen is ten"
     )

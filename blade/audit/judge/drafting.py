@@ -95,7 +95,9 @@ def proofs(truth: Truth) -> Iterator[Draft]:
             quote = str(proof.get("quote") or "")
             if quote and quote not in seen:
                 seen.add(quote)
-                sentence = f"Task `{task}` fails as `{proof['citation']}` shows: “{quote}”."
+                sentence = (
+                    f"A reader of task `{task}` cites `{proof['citation']}`: “{quote}”."  # a pass may be cited too
+                )
                 yield "high", sentence, Check(kind="citation", citations=(proof["citation"],), quote=quote)
 
 
