@@ -27,6 +27,8 @@ LEANING = re.compile(r"\s*(?:with|at|having|whose)\b", re.IGNORECASE)
 """How a clause begins that is about what stands before it."""
 BARE_ROLLOUT = re.compile(r"(?<![\w:#/.`-])\d{1,7}:(?:0|[1-9]\d{0,3})(?![\w:#]|\.\d)")
 """A rollout without backticks, which may also be a time of day."""
+WHERE = re.compile(r"\s*(?:where|when)\s", re.IGNORECASE)
+"""How a clause begins that is about a part: `Where A is right the model passes 8.3 %`."""
 LONG_NAME = 12
 """Letters from which on a name is a phrase that may hold a negation of its own."""
 VERB = re.compile(r"\b(?:is|are|was|were|be|has|have|had|does|did|can|will|\w{3,}(?:ed|es))\b")
@@ -132,9 +134,10 @@ class Said:
             )
 
     def _is_of_a_part(self, keyword: Keyword, clause: str) -> bool:
-        """Whether a clause about the headline names something in code, and so is about that and not about the run."""
+        """Whether a clause about the headline says of which part: by something in code, or by where it holds."""
         own = {str(self.truth.stated.get(name)) for name in ("model", "benchmark")}
-        return keyword.path == self.keywords.headline and bool(set(CODE.findall(clause)) - own)
+        is_narrowed = WHERE.match(clause) is not None or bool(set(CODE.findall(clause)) - own)
+        return keyword.path == self.keywords.headline and is_narrowed
 
     def _cells_of(self, table: Table, row: Row) -> Iterator[Number]:
         keyword = self._row_keyword(table, row)
