@@ -3,7 +3,6 @@
 Values are told apart by their first byte and decoded only when they are numbers, so a long response costs a scan.
 """
 
-import math
 from collections.abc import Iterator, Mapping
 from hashlib import blake2b
 from pathlib import Path
@@ -20,6 +19,8 @@ FIELDS = msgspec.json.Decoder(dict[str, msgspec.Raw])
 SHORT = 64
 NUMBERS = frozenset(b"-0123456789tf")
 """First bytes of a JSON value that is a number or a flag."""
+LARGEST = 1e150
+"""Numbers beyond it have squares that no float holds."""
 
 Task = int | str
 Key = tuple[Task, int]
@@ -109,14 +110,16 @@ def counted_key(fields: Mapping[str, msgspec.Raw], counter: dict[str, int]) -> K
 
 
 def number_in(raw: msgspec.Raw) -> int | float | None:
-    """A number or flag; None for anything else, and for numbers no float can hold."""
+    """A number or flag; None for anything else, and for numbers beyond reckoning."""
     if memoryview(raw)[0] not in NUMBERS:
         return None
     value = plain(raw)
-    try:
-        return value if isinstance(value, int | float) and math.isfinite(float(value)) else None
-    except OverflowError:
-        return None
+    return value if is_number(value) else None
+
+
+def is_number(value: Any) -> bool:
+    """Whether a value is a number or flag that can be reckoned with."""
+    return isinstance(value, int | float) and abs(value) <= LARGEST
 
 
 def usage_of(fields: Mapping[str, msgspec.Raw]) -> dict[str, int | float]:
@@ -126,7 +129,7 @@ def usage_of(fields: Mapping[str, msgspec.Raw]) -> dict[str, int | float]:
     except msgspec.MsgspecError:
         return {}
     values = (usage or {}).items()
-    return {name: value for name, value in values if isinstance(value, int | float) and not isinstance(value, bool)}
+    return {name: value for name, value in values if is_number(value) and not isinstance(value, bool)}
 
 
 def agent_of(fields: Mapping[str, msgspec.Raw]) -> str | None:

@@ -1,13 +1,12 @@
 """One rollout judged again: its row with today's verdict, and whether the reward is still the same."""
 
-import math
 from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple
 
 import msgspec
 
 from blade.environments import Environment, Verdict
-from blade.evals.counted import REPEAT, TASK
+from blade.evals.counted import REPEAT, TASK, is_number
 from blade.evals.rows import FAILURE, identity
 from blade.evals.skills import without_skill_calls
 
@@ -80,4 +79,4 @@ def compared(row: Row, verdict: Verdict, name: str) -> Judged:
 
 
 def number(value: Any) -> float | None:
-    return float(value) if isinstance(value, int | float) and math.isfinite(value) else None
+    return float(value) if is_number(value) else None

@@ -12,6 +12,7 @@ import msgspec
 import openai
 
 from blade.errors import UsageError
+from blade.evals.counted import is_number
 from blade.evals.files import ENCODER
 from blade.evals.materialize import Row
 from blade.evals.rows import FAILURE, NOT_KEPT, identity
@@ -67,8 +68,7 @@ class AgentPlayer:
             row = read_body(DECODER.decode, body)
         except ValueError as error:
             raise malformed(self.name, str(error)) from None
-        has_verdict = isinstance(row.get("reward"), int | float)
-        if not has_verdict and not row.get(FAILURE) and not row.get(NOT_KEPT):
+        if not is_number(row.get("reward")) and not row.get(FAILURE) and not row.get(NOT_KEPT):
             raise malformed(self.name, "it holds no reward")
         return row
 

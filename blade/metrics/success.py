@@ -119,7 +119,10 @@ def _holds(numbers: Floats, operator: Operator, value: float) -> Bools:
 
 
 def _number(value: object) -> float:
-    return float(value) if isinstance(value, bool | int | float) else float("nan")
+    try:
+        return float(value) if isinstance(value, bool | int | float) else float("nan")
+    except OverflowError:  # a whole number of hundreds of digits
+        return float("nan")
 
 
 def _parse_value(text: str) -> float | bool | str | None:

@@ -257,6 +257,15 @@ def test_memory_does_not_grow_with_the_length_of_trajectories(tmp_path: Path) ->
     assert path.stat().st_size > 20_000_000 and peak < 5_000_000
 
 
+def test_numbers_beyond_reckoning_are_passed_over(tmp_path: Path) -> None:
+    usage = {"usage": {"input_tokens": 10**400}}
+    odd: list[Row | str] = [scored(0, 1, 10**400), scored(0, 2, 1e300)]
+    metrics = entry(tmp_path, [scored(0, 0, 1.0, response=usage), *odd, scored(0, 3, 0.0)])["agent_metrics"]
+
+    # Rewards 1 and 0; tokens 20, 30 and 40.
+    assert (metrics["mean/reward"], metrics["mean/input_tokens"]) == (0.5, 30.0)
+
+
 def test_coverage_counts_a_surplus_nowhere_else(tmp_path: Path) -> None:
     expect(tmp_path, (0, 0), (0, 1), (7, 0))
     found = aggregated(tmp_path, [*ROWS[:2], scored(0, 0, None)])[0].agents[0].coverage

@@ -82,6 +82,8 @@ def test_rollouts_that_are_not_to_be_kept_are_asked_for_again(tmp_path: Path) ->
         pytest.param(Drop(), "connection", id="dropped"),
         pytest.param(Garbage(), "malformed", id="garbage"),
         pytest.param(Wrong({"no": "reward"}), "malformed", id="no_reward"),
+        pytest.param(Wrong({"reward": "good"}), "malformed", id="no_number"),
+        pytest.param(Wrong({"reward": 10**400}), "malformed", id="no_number_that_metrics_can_hold"),
         pytest.param(Hang(), "timeout", id="hang"),
     ],
 )

@@ -59,6 +59,7 @@ def test_values_of_another_type_are_unknown_not_failed() -> None:
         parse_success_rule("ok == true").apply([True, False, None, "x"]), [1, 0, np.nan, np.nan]
     )
     np.testing.assert_array_equal(parse_success_rule("v != bad").apply(["bad", "good", None]), [0, 1, np.nan])
+    np.testing.assert_array_equal(parse_success_rule("v > 1").apply([10**400, 2]), [np.nan, 1])
 
 
 @pytest.mark.parametrize(
