@@ -70,8 +70,10 @@ def test_a_judge_that_is_fooled_exits_with_one(tmp_path: Path) -> None:
     found = blade("golden", "calibrate", tmp_path / "small_sums", "--json")
 
     assert found.exit_code == 1
-    (scored,) = [s for s in json.loads(found.stdout)["packages"][0]["scores"] if not s["holds"]]
-    assert (scored["name"], scored["target"]) == ("shallow control", "<= 0.40")
+    fooled_by = {s["name"]: s["target"] for s in json.loads(found.stdout)["packages"][0]["scores"] if not s["holds"]}
+    # Adversaries that are the control with something added to it fool the judge with it.
+    assert fooled_by["shallow control"] == "<= 0.40"
+    assert not fooled_by.keys() & {"golden report", "paraphrase by rule", "numbers scrambled", "quotes altered"}
 
 
 def test_a_report_is_judged_with_what_it_lacks(tmp_path: Path) -> None:
