@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from blade.audit.markdown import CODE, Table, blanked_code, without_code_marks
 
 CITATION = re.compile(r"(?P<task>.+):(?P<repeat>0|[1-9]\d{0,17})(?:#(?P<item>\d{1,9}))?", re.DOTALL)
+MEMBER = re.compile(r"""(?:.*[{,]\s*)?(?P<mark>["'])[^"']+(?P=mark):\d+""", re.DOTALL)
+"""A piece of JSON such as `"page_size":1`, which only looks like a citation."""
 BARE_CITATION = re.compile(r"(?<![\w:#/.-])\d{1,7}:(?:0|[1-9]\d{0,3})#\d{1,5}(?![\w:])")
 """A citation without backticks; only with its item, for `12:30` may be a time."""
 BARE_TASKS = re.compile(
@@ -40,10 +42,10 @@ def citations_in(text: str) -> list[Mention]:
     """Citations and where they begin and end: in backticks, in a command in backticks, or bare with an item."""
     found: list[Mention] = []
     for span in CODE.finditer(text):
-        if split_citation(span[1]) and not span[1].startswith("blade "):
-            found.append((span[1], span.start(), span.end()))
-        elif span[1].startswith("blade "):
+        if span[1].startswith("blade "):
             found += [(word, *span.span()) for word in command_words(span[1]) if split_citation(word)]
+        elif split_citation(span[1]) and not MEMBER.fullmatch(span[1]):
+            found.append((span[1], span.start(), span.end()))
     found += [(bare[0], bare.start(), bare.end()) for bare in BARE_CITATION.finditer(blanked_code(text))]
     return sorted(found, key=lambda entry: entry[1])
 

@@ -33,6 +33,8 @@ def test_a_cell_is_about_its_row_and_its_column() -> None:
         pytest.param("Run `blade diff DIR 25:2 'x y:0'`.", "citation", ["25:2", "x y:0"], id="in_a_command"),
         pytest.param("Seen at 12:3#5, at 12:30.", "citation", ["12:3#5"], id="bare_with_an_item"),
         pytest.param("`http://host:8080` and `10:00`", "citation", [], id="no_citation"),
+        pytest.param("""`"page_size":1`, `{"a":1,"b":2`, `'n':3`""", "citation", [], id="pieces_of_json"),
+        pytest.param("""`page_size:1` and `say "hi":0`""", "citation", ["page_size:1", 'say "hi":0'], id="odd_keys"),
         pytest.param("Tasks `a`, `b` and `c` fail.", "task", ["a", "b", "c"], id="code_tasks"),
         pytest.param("Task 12 and tasks 14, 15 and 31 fail.", "task", ["12", "14", "15", "31"], id="bare_tasks"),
         pytest.param("Only a few, but every one, is lowest.", "universal", ["only", "every"], id="universals"),
