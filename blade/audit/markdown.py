@@ -21,13 +21,13 @@ DELIMITER = re.compile(r"\s*\|?(?:\s*:?-+:?\s*\|)+\s*(?::?-+:?)?\s*$")
 RULE = re.compile(r"\s*([-*_=])(?:\s*\1){2,}\s*$")
 QUOTE_MARK = re.compile(r"^\s*(?:>\s?)+")
 PIPE = re.compile(r"(?<!\\)\|")
-COMMENT = re.compile(
+CODE_OR_COMMENT = re.compile(
     r"^ {0,3}(?P<fence>`{3,}|~{3,})[^\n]*\n.*?(?:^ {0,3}(?P=fence)[`~]*[ \t]*$|\Z)"
     r"|(?<!`)(?P<tick>`+)(?!`)(?:(?!\n\s*\n).){1,4000}?(?<!`)(?P=tick)(?!`)"
-    r"|(?P<comment><!--.*?-->|^ {0,3}<!--.*)",
+    r"|(?P<margin>^ {0,3})?(?P<comment><!--)",
     re.DOTALL | re.MULTILINE,
 )
-"""A comment; what looks like one in code is none, and is found as code. One that nothing closes must begin a line."""
+"""Where a comment begins; what looks like one in code is found as code."""
 INLINE = re.compile(
     r"\\(?P<escaped>[!-/:-@\[-`{-~])"
     r"|(?<!`)(?P<fence>`+)(?!`)(?P<code>.{1,4000}?)(?<!`)(?P=fence)(?!`)"
@@ -206,8 +206,17 @@ def read_document(text: str) -> Document:
 
 
 def without_comments(text: str) -> str:
-    """The text with its comments taken out, and every other line where it was."""
-    return COMMENT.sub(lambda found: "\n" * found[0].count("\n") if found["comment"] else found[0], text)
+    """The text without its comments, and every other line where it was; one that nothing closes must begin a line."""
+    kept, at, last = "", 0, text.rfind("-->")
+    while found := CODE_OR_COMMENT.search(text, at):
+        start, end = found.span()
+        if not found["comment"] or (end > last and found["margin"] is None):
+            kept += text[at:end]
+        else:
+            end = text.index("-->", end) + len("-->") if end <= last else len(text)
+            kept += text[at:start] + "\n" * text.count("\n", start, end)
+        at = end
+    return kept + text[at:]
 
 
 class _Reader:

@@ -102,6 +102,12 @@ def test_comments_are_left_out_but_not_what_looks_like_one_in_code() -> None:
     ]
 
 
+def test_an_indented_comment_hides_nothing_behind_it() -> None:
+    document = read_document("One.\n  <!-- 1\n2 -->\n\nTwo.\n")
+
+    assert [(passage.text, passage.line_at(0)) for passage in document.passages] == [("One.", 1), ("Two.", 5)]
+
+
 @given(st.text(alphabet='ab1 |`*_-#>\n.\\"“”%', max_size=200))
 def test_any_text_is_read_and_every_place_is_one_of_its_lines(text: str) -> None:
     document = read_document(text)
