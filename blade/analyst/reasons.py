@@ -44,9 +44,10 @@ def texts_behind(label: Label, excerpts: Sequence[Excerpt]) -> Iterator[str]:
 
 
 def numbers_in(text: str) -> set[float]:
-    """Every number of a text, in digits or in words."""
+    """Every number of a text, in digits or in words, with its sign and without."""
     digits = {float(found.replace(",", "").rstrip(".")) for found in NUMBER.findall(text)}
-    return digits | {abs(figure.value) for figure in find_figures(text)}
+    signed = {figure.value for figure in find_figures(text)}
+    return digits | signed | set(map(abs, signed))
 
 
 def with_citations(reason: str, excerpts: Sequence[Excerpt]) -> str:

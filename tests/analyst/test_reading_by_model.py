@@ -55,12 +55,12 @@ def test_an_answer_that_does_not_hold_goes_back_and_ends_undecided(tmp_path: Pat
 
 
 def test_a_reason_may_speak_of_what_it_cites_and_of_fields(tmp_path: Path) -> None:
-    rows = [*ROWS[:2], row("n", 0, 0.0, "that makes 12, which is wrong", expected="15")]
-    reason = "R1 answers 12 where 15 is expected, and says “which is wrong” at R1#1."
+    rows = [*ROWS[:2], row("n", 0, 0.0, "that makes -12, which is wrong", expected="15")]
+    reason = "R1 answers -12 where 15 is expected, and says “which is wrong” at R1#1."
     (opinion,) = read_by(lambda _: Say(answer("KG", reason=reason)), workspace(tmp_path, rows))
 
     assert opinion.label is not None
-    assert opinion.label.reason == "`n:0` answers 12 where 15 is expected, and says “which is wrong” at `n:0#1`."
+    assert opinion.label.reason == "`n:0` answers -12 where 15 is expected, and says “which is wrong” at `n:0#1`."
 
 
 def test_a_mended_answer_is_taken(tmp_path: Path) -> None:
