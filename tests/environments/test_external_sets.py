@@ -10,6 +10,7 @@ import pytest
 from blade.benchmarks import find_benchmark
 from blade.environments import load_environment
 from blade.environments.external import External, LeftOut, external_kinds, load_external, write_package
+from blade.environments.external.reading import MOST_CELL
 from blade.environments.items import message
 from blade.errors import InputError, UsageError
 from blade.evals.prepare import prepare
@@ -166,6 +167,14 @@ def test_a_gzipped_file_is_read_and_a_torn_one_told(tmp_path: Path) -> None:
     assert len(load_external("humaneval", tmp_path / "HumanEval.jsonl.gz").tasks) == 1
     with pytest.raises(InputError, match="is no whole gzip file"):
         load_external("humaneval", tmp_path / "torn.jsonl.gz")
+
+
+def test_a_cell_too_long_to_be_one_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "own_test.csv"
+    path.write_text(f"{'x' * (MOST_CELL + 1)},a,b,c,d,A\n", encoding="utf-8")
+
+    with pytest.raises(InputError, match="cannot be read as CSV: field larger than field limit"):
+        load_external("mmlu", path)
 
 
 @pytest.mark.parametrize(

@@ -41,7 +41,10 @@ def read_rows(path: Path) -> list[Row]:
         return folder_rows(path)
     text = read_text(path)
     name = path.name.removesuffix(".gz")
-    rows = list(csv_rows(text) if name.endswith(".csv") else json_rows(path, text))
+    try:
+        rows = list(csv_rows(text) if name.endswith(".csv") else json_rows(path, text))
+    except csv.Error as error:
+        raise InputError(f"{path}: cannot be read as CSV: {error}.") from error
     if not rows:
         raise InputError(f"{path}: holds no rows.")
     return rows
