@@ -8,10 +8,11 @@ from rich.text import Text
 
 from blade.cli.terminal import command, indented
 from blade.diagnosis.analysis import Analysis, Signal, SliceTable
-from blade.diagnosis.labels import CAUSES, is_by_rule
+from blade.diagnosis.labels import is_by_rule
 from blade.diagnosis.reading import reading_words
 from blade.metrics import Slice
 from blade.report.advice import DRAFTS, rests_on
+from blade.report.dives import cause_words
 from blade.report.headline import gain_words, is_rate, value_words
 from blade.report.numbers import count, number, plural, points, share
 from blade.report.text import one_line
@@ -172,16 +173,15 @@ def cause_lines(analysis: Analysis) -> list[RenderableType]:
     ordered = sorted(tally.items(), key=lambda pair: (-pair[1], pair[0]))
     table = grid("", "tasks", "")
     for label, tasks in ordered[:MOST_CAUSES]:
-        table.add_row(Text(one_line(label, 20), "cyan"), Text(count(tasks)), Text(cause_words(label), "dim"))
+        table.add_row(Text(one_line(label, 20), "cyan"), Text(count(tasks)), Text(likely_cause(label), "dim"))
     drafts = sum(is_by_rule(cause.author) for cause in analysis.causes)
     read = f"{drafts} of {plural(len(analysis.causes), 'task')} by rule, not yet read"
     return [table, *rest(len(ordered) - MOST_CAUSES, "cause"), indented(Text(read, "dim"))]
 
 
-def cause_words(label: str) -> str:
+def likely_cause(label: str) -> str:
     """A label in words: `BI+UK?` is a draft of a behavioural issue and unreliable knowledge."""
-    words = " and ".join(CAUSES.get(part, part) for part in label.rstrip("?").split("+"))
-    return f"{words}, perhaps" if label.endswith("?") else words
+    return f"{cause_words(label)}, perhaps" if label.endswith("?") else cause_words(label)
 
 
 def reading_lines(analysis: Analysis, folder: str) -> list[RenderableType]:
