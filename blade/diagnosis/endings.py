@@ -12,7 +12,7 @@ from blade.rollouts.table import RolloutTable
 
 FEWEST_TASKS = 3
 CHANCE = 1e-3
-"""How likely it may be at most that all of them fail by chance, given how often their tasks pass otherwise."""
+"""How likely it may be at most that some shared ending fails by chance, given how often its tasks pass otherwise."""
 
 
 def shared_endings(table: RolloutTable) -> Bools:
@@ -28,8 +28,10 @@ def shared_endings(table: RolloutTable) -> Bools:
     rows = np.bincount(place.ravel(), minlength=pairs.shape[1])
     chances = log_chances(pairs[1], rows, table.task, passing)
     passed = np.bincount(group[place.ravel()], weights=passing, minlength=len(ending))
-    odd = (np.bincount(group) >= FEWEST_TASKS) & (passed == 0) & (np.bincount(group, weights=chances) < np.log(CHANCE))
-    return np.asarray((odd & (ending > 0))[group[place.ravel()]])
+    shared = (np.bincount(group) >= FEWEST_TASKS) & (ending > 0)
+    # Of many endings, one is always wrong by chance sooner or later.
+    unlikely = np.bincount(group, weights=chances) < np.log(CHANCE / max(1, shared.sum()))
+    return np.asarray((shared & (passed == 0) & unlikely)[group[place.ravel()]])
 
 
 def log_chances(task: Ints, rows: Ints, tasks: Ints, passing: Bools) -> Floats:

@@ -33,6 +33,19 @@ def test_four_equal_failures_may_be_chance(tmp_path: Path) -> None:
     assert signals(tmp_path, [*passed, *ending([message("This is not the place for that.")])]) == {}
 
 
+def test_of_many_shared_endings_one_may_fail_by_chance(tmp_path: Path) -> None:
+    words = ("This is not the place for that.", "Another sentence that is shared.", "A third one, and still shared.")
+    rows = [*passing(), rollout(0, 8, 0.0, output=[message(words[0])]), *ending([message(words[0])])]
+    others = [
+        rollout(task, 10 + n, float(task > 0), output=[message(text)])
+        for n, text in enumerate(words[1:])
+        for task in TASKS
+    ]
+    # Alone, (1/4)^5 = 0.00098 is less than 0.001; of three endings it is not less than a third of that.
+    assert "stock_answer" in signals(tmp_path, rows)
+    assert "stock_answer" not in signals(tmp_path, [*rows, *others])
+
+
 def test_words_that_pass_once_are_an_answer(tmp_path: Path) -> None:
     same = [message("Your request has been recorded.")]
     rows = [*passing(8), *ending(same), rollout(0, 8, 1.0, output=same)]
