@@ -34,6 +34,15 @@ def test_the_table_of_several_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     golden("cli/runs.txt", found.stdout)
 
 
+def test_long_names_of_runs_take_the_room_of_the_bar_and_break_no_number(tmp_path: Path) -> None:
+    rows = [rollout(n, 0, float(n % 2), suite="a_rather_long_name_of_a_suite_" + "xy"[n % 2]) for n in range(8)]
+    source = write_rows(tmp_path / "run.jsonl", rows)
+    found = blade("diagnose", source, "--out", tmp_path / "o", "--group-by", "suite", env={"COLUMNS": "100"}).stdout
+
+    assert "a_rather_long_name_of_a_suite_y  pass@1 100.0 %" in found
+    assert ("█" in found, "missing" in found.partition("Compared")[0]) == (False, False)
+
+
 def test_a_field_is_said_to_differ_only_when_more_than_chance_does(tmp_path: Path) -> None:
     # easy: 18 of 20 tasks pass; hard: 2 of 20; odd and even tasks: 10 of 20 each.
     rows = [rollout(n, 0, float(n % 20 < (2 if n < 20 else 18)), level="hard" if n < 20 else "easy") for n in range(40)]
