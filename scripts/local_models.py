@@ -226,6 +226,8 @@ def serving(name: str, *, parallel: int, context: int) -> Iterator[str]:
             except subprocess.TimeoutExpired:
                 server.kill()
                 server.wait()
+            if server.stdout is not None:
+                server.stdout.close()
 
 
 def wait_until_ready(url: str) -> None:

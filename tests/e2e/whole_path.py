@@ -28,7 +28,7 @@ sys.path.insert(0, str(ROOT / "scripts"))
 import local_models  # noqa: E402
 
 MODEL = os.environ.get("MODEL") or "smollm2-135m"
-BENCHMARK, TASKS, REPEATS = "word_math", 6, 2
+BENCHMARK, TASKS, REPEATS = "word_math", 4, 2
 APIS = ("chat", "responses", "messages")
 EXPRESSION = re.compile(r"\{\{.*?\}\}", re.DOTALL)
 
@@ -65,7 +65,7 @@ def runs(blade: Blade, served: Served, folder: Path) -> dict[str, Path]:
     for api in APIS:
         output = folder / f"{api}.jsonl"
         words = ["--model", served.model, "--base-url", served.url, "--api", api, "--output", output]
-        more = ["--limit", TASKS, "--repeats", REPEATS, "--concurrency", 2, "--max-output-tokens", 120]
+        more = ["--limit", TASKS, "--repeats", REPEATS, "--concurrency", 2, "--max-output-tokens", 80]
         run = ["eval", "run", "--benchmark", BENCHMARK, *words, *more]
         if api == "chat":
             blade.killed(output, 2, *run)
@@ -141,7 +141,7 @@ def test_asking_again_is_free(blade: Blade, served: Served, diagnoses: dict[str,
 def analyze_words(served: Served, out: Path, api: str) -> list[object]:
     """A reading that is over in a minute: few tasks, little of each, short answers."""
     where = ["--model", served.model, "--base-url", served.url, "--api", api, "--timeout", 300]
-    return ["analyze", out, *where, "--tasks", 2, "--chars", 3000, "--concurrency", 2, "--max-output-tokens", 300]
+    return ["analyze", out, *where, "--tasks", 1, "--chars", 3000, "--concurrency", 2, "--max-output-tokens", 200]
 
 
 def assert_true(blade: Blade, report: Path) -> None:
