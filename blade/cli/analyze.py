@@ -96,7 +96,7 @@ def analyze(
     )
     budget = Budget(max_tokens=max_tokens, max_cost=max_cost, price_in=price_in, price_out=price_out)
     if dry_run and agent_cmd is not None:
-        show_agent(workspace, agent_cmd)
+        show_agent(workspace, agent_cmd, as_json=as_json)
     elif dry_run:
         show_plan(workspace, options, budget, as_json=as_json)
     elif agent_cmd is not None:
@@ -196,13 +196,17 @@ def show_plan(workspace: "Workspace", options: "AnalystOptions", budget: "Budget
         print_plan(make_console(), shown)
 
 
-def show_agent(workspace: "Workspace", command: str) -> None:
+def show_agent(workspace: "Workspace", command: str, *, as_json: bool) -> None:
     """What would be started, and on what."""
     from blade.analyst.agent import author_of, command_line
-    from blade.cli.terminal import foreign, make_console, put
+    from blade.cli.terminal import foreign, make_console, print_values_as_json, put
 
+    words = command_line(command, author=author_of(command))
+    if as_json:
+        print_values_as_json({"folder": str(workspace.folder), "skill": SKILL, "command": words})
+        return
     place = f"Nothing is started. In a folder with a copy of {workspace.folder} and the skill {SKILL}:"
-    put(make_console(), foreign(place), foreign("\n".join(command_line(command, author=author_of(command)))))
+    put(make_console(), foreign(place), foreign("\n".join(words)))
 
 
 def finish(workspace: "Workspace", came: Came, *, as_json: bool) -> None:

@@ -154,6 +154,8 @@ def test_a_dry_run_needs_no_model_and_starts_no_agent(tmp_path: Path) -> None:
     ]
     assert for_agent.exit_code == 0 and "Nothing is started." in for_agent.stdout
     assert "no-such-agent\n-p\nIn the folder `diagnosis`" in for_agent.stdout
+    shown = document(blade("analyze", out, "--agent-cmd", "no-such-agent -p {prompt}", "--dry-run", "--json"))
+    assert shown["command"][:2] == ["no-such-agent", "-p"]
 
 
 def test_the_budget_leaves_tasks_undecided(tmp_path: Path) -> None:
