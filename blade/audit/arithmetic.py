@@ -15,6 +15,7 @@ from blade.audit.table_shares import check_followers
 from blade.audit.table_sums import check_sums
 from blade.audit.told import Told
 from blade.audit.wholes import check_wholes
+from blade.audit.written_sums import check_written
 
 
 def check_arithmetic(told: Told) -> list[Check]:
@@ -32,6 +33,7 @@ def all_checks(told: Told) -> Iterator[Check]:
     for speech in told.speeches:
         yield from check_sentence(speech)
         yield from check_factors(speech)
+        yield from check_written(speech)
     for grid in told.grids:
         yield from check_sums(grid)
         yield from check_followers(grid)

@@ -18,6 +18,7 @@ RATIOS = {
     **{"two": 2.0, "three": 3.0, "four": 4.0, "five": 5.0, "six": 6.0, "seven": 7.0, "eight": 8.0, "nine": 9.0},
     **{"ten": 10.0, "an order of magnitude": 10.0},
 }
+SHARE_IN_BRACKETS = re.compile(r"\([^()]*\)$")
 FAIR = 0.125
 """How far from the ratio it names a word may be, as a share of it."""
 
@@ -42,7 +43,7 @@ def half_of(claim: Claim) -> float:
 
 def said_ratio(claim: Claim) -> tuple[float | None, str]:
     """The ratio a word or a figure such as `2.3x` names, and how it is hedged."""
-    if claim.kind == "figure" and claim.unit == "x":
+    if claim.kind == "figure" and claim.unit == "x" and not re.match(r"\s*\d", claim.words[claim.end :]):
         return claim.values[0], claim.figures[0].hedge
     if claim.kind != "factor":
         return None, ""
@@ -65,7 +66,7 @@ def compared(claim: Claim, ratio: float, numbers: Sequence[Claim]) -> float | No
     near = [number for number in numbers if 0 <= number.start - claim.end <= 60]
     if ratio < 1 and near and near[0].kind == "fraction" and "(" in claim.words[claim.end : near[0].start]:
         return near[0].values[0] / near[0].values[1] if near[0].values[1] else None
-    if ratio < 1 and near and near[0].unit == "%" and re.search(r"\(\s*$", claim.words[: near[0].start]):
+    if ratio < 1 and near and near[0].unit == "%" and SHARE_IN_BRACKETS.search(claim.words[: near[0].end + 1]):
         return near[0].values[0] / 100 if near[0].kind == "figure" else None
     pairs = [number for number in numbers if number.kind == "change" or is_from_to(number)]
     singles = [number for number in numbers if number.kind == "figure" and number.unit != "x"]

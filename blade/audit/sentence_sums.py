@@ -19,6 +19,7 @@ SHARE_BEHIND = re.compile(
 COUNT_BEHIND = re.compile(r"\s*(?:of\s+(?:the\s+|all\s+)?\w+\s*)?\(\s*(?:i\.e\.,?\s*|=\s*)?$")
 CLOSED = re.compile(rf"\s*(?:scored\s+|failing\s+|failed\s+|all\s+)?{COUNTED}?\s*[),;]", re.IGNORECASE)
 WHOLE = re.compile(r"\b(?:of|among|out\s+of)\s+(?:the\s+|all\s+|these\s+)*$", re.IGNORECASE)
+THAT_IS = re.compile(r"\s*[,(]?\s*(?:i\.e\.|that is|which is),?\s*")
 BUCKET = re.compile(r"\b(always|sometimes|never|no\s+(?:known\s+)?outcome|missing|unscored)\b", re.IGNORECASE)
 SPLIT = re.compile(
     r"\b(?:fall|falls|fell|split|splits|divide|divides|break|breaks|consist|comprise|made up|composed)\b"
@@ -103,8 +104,9 @@ def change_check(change: Claim, size: Claim) -> Iterator[Check]:
 def interval_check(value: Claim, interval: Claim) -> Iterator[Check]:
     """An interval holds the value before it."""
     point, (low, high) = value.figures[0], interval.figures
-    if point.unit != high.unit:
-        return
+    is_other = point.unit != high.unit or (point.is_whole and not (low.is_whole and high.is_whole)) or low.word
+    if is_other:
+        return  # `0.71 over 120 documents (0.69 to 0.73)`, `16 hard tasks (three to five steps)`
     slack = point.half + max(low.half, high.half) + 1e-9
     holds = low.value <= high.value and low.value - slack <= point.value <= high.value + slack
     why = f"{interval.said} does not hold {value.said}"
@@ -114,7 +116,7 @@ def interval_check(value: Claim, interval: Claim) -> Iterator[Check]:
 def check_parts(numbers: Sequence[Claim]) -> Iterator[Check]:
     """`Of 36 tasks, 12 always, 18 sometimes and 6 never`: the parts make up the whole."""
     whole = whole_of(numbers)
-    parts = {word: figure.value for word, figure in bucket_figures(numbers)}
+    parts = {word: figure.value for word, figure in bucket_figures([one for one in numbers if one is not whole])}
     if whole is None or not {"always", "sometimes", "never"} <= parts.keys():
         return
     added = sum(parts.values())
@@ -173,7 +175,8 @@ def check_shares_of_whole(numbers: Sequence[Claim]) -> Iterator[Check]:
     for count, share in pairwise(numbers):
         between, behind = count.words[count.end : share.start], share.words[share.end :]
         is_pair = count.kind == share.kind == "figure" and count.figures[0].is_whole and share.unit == "%"
-        if whole is not None and is_pair and between.strip() == "(" and behind.startswith(")") and count is not whole:
+        is_share = (between.strip() == "(" and behind.startswith(")")) or THAT_IS.fullmatch(between)
+        if whole is not None and is_pair and is_share and count is not whole:
             true = 100 * count.values[0] / whole.values[0] if whole.values[0] else 0.0
             shown = number_text(true, "%", decimals(share.figures[0].half))
             why = f"{count.said} of {whole.said} is {shown}"

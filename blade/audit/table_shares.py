@@ -17,9 +17,13 @@ SHARE = re.compile(r"share|%|percent|proportion|fraction|portion|pct|\bof\b", re
 DIFFERENCE = re.compile(r"diff|delta|Δ|change|gain|lift|minus|−|gap|improve|drop", re.IGNORECASE)
 LOST = re.compile(r"\b(?:lost|loss|losses|dropped|drop-?off)\b", re.IGNORECASE)
 INTERVAL = re.compile(r"interval|\bcis?\b|confidence|range|bounds?", re.IGNORECASE)
+RATE = re.compile(r"accura|rate|score|pass|success|share|fraction|proportion|correct|solved", re.IGNORECASE)
+NOT_OF_FRACTION = "it does not follow from the fraction beside it"
 LISTED = "the row lists another number of ids"
 SOME = 0.6
 """Share of rows in which a relation must hold that headers or units speak for."""
+MOST_OF_COLUMN = 0.75
+"""The same where two columns only happen to stand side by side, for small counts fit small shares by chance."""
 
 Expected = Callable[[int], Wanted | None]
 
@@ -36,20 +40,40 @@ def check_followers(grid: Grid) -> Iterator[Check]:
 
 def check_shares(grid: Grid, column: int) -> list[Check]:
     """Percentages against the fraction in their row, or against counts and a base."""
-    if all((figure := grid.figure(row, column)) is None or figure.unit != "%" for row in grid.parts):
-        return []
-    return best(share_relations(grid, column))
+    figures = [figure for row in grid.parts if (figure := grid.figure(row, column)) is not None]
+    if any(figure.unit == "%" for figure in figures):
+        return best(share_relations(grid, column))
+    if RATE.search(grid.header(column)) and all(is_rate(figure) for figure in figures):
+        return best(rate_relations(grid, column))
+    return []
+
+
+def is_rate(figure: Figure) -> bool:
+    """Whether a figure may be a share from 0 to 1."""
+    return not figure.unit and not figure.signed and 0.0 <= figure.value <= 1.0
+
+
+def rate_relations(grid: Grid, column: int) -> Iterator[list[Check]]:
+    """Rates from 0 to 1 against the fraction in their row."""
+    for other in range(1, grid.width):
+        rates: Expected = partial(rate_of_fraction, grid, other)
+        yield follow(grid, column, rates, NOT_OF_FRACTION, enough=2, most=SOME, with_totals=True)
+
+
+def rate_of_fraction(grid: Grid, column: int, row: int) -> Wanted | None:
+    """`3 of 5` as a number from 0 to 1."""
+    share = share_of_fraction(grid, column, row)
+    return None if share is None else Wanted(share.value / 100)
 
 
 def share_relations(grid: Grid, column: int) -> Iterator[list[Check]]:
     for other in range(1, grid.width):
         fractions: Expected = partial(share_of_fraction, grid, other)
-        why = "it does not follow from the fraction beside it"
-        yield follow(grid, column, fractions, why, enough=2, most=SOME, with_totals=True)
+        yield follow(grid, column, fractions, NOT_OF_FRACTION, enough=2, most=SOME, with_totals=True)
         for base, name in bases(grid, column, other) if other != column else []:
             shares: Expected = partial(share_of_base, grid, other, base)
-            few = 2 if base > 0 else 3
-            yield follow(grid, column, shares, f"it is no share of {name}", enough=few, most=SOME, with_totals=base < 0)
+            few, most = (2, SOME) if base > 0 else (3, MOST_OF_COLUMN)
+            yield follow(grid, column, shares, f"it is no share of {name}", enough=few, most=most, with_totals=base < 0)
 
 
 def share_of_fraction(grid: Grid, column: int, row: int) -> Wanted | None:

@@ -6,9 +6,12 @@ Standard library only.
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator
+from itertools import pairwise
 
 from blade.audit.claims import Claim, clause_around
-from blade.audit.outcome import Check
+from blade.audit.figures import agrees
+from blade.audit.markdown import CODE_OPEN
+from blade.audit.outcome import Check, decimals, number_text
 from blade.audit.restated import SUPPOSED
 from blade.audit.subjects import COUNTING, noun_behind, words_of
 from blade.audit.told import Told
@@ -18,20 +21,52 @@ NARROWING = re.compile(
     r"excluding|including|by|that|who|which|at)\b",
     re.IGNORECASE,
 )
+LEAST_LISTED = 3
 
 
 def check_wholes(told: Told) -> Iterator[Check]:
     """Denominators against each other, and counts of what a table names against the table."""
     yield from check_denominators(told)
     yield from check_named_rows(told)
+    yield from check_listed_shares(told)
+
+
+def check_listed_shares(told: Told) -> Iterator[Check]:
+    """`Tool errors (44; 49%)`, `Early stops (31; 34%)`, …: counts of a section and their shares of all of them."""
+    listed: dict[tuple[str, ...], list[tuple[Claim, Claim]]] = defaultdict(list)
+    for speech in told.speeches:
+        numbers = sorted((claim for claim in speech if claim.kind == "figure"), key=lambda claim: claim.start)
+        for count, share in pairwise(numbers):
+            if count.table is None and count.figures[0].is_whole and not count.unit and is_share_beside(count, share):
+                listed[count.section].append((count, share))
+    for pairs in (found for found in listed.values() if len(found) >= LEAST_LISTED):
+        whole = sum(count.values[0] for count, _ in pairs)
+        shares = [100 * count.values[0] / whole if whole else 0.0 for count, _ in pairs]
+        holding = [agrees(share.figures[0], true) for (_, share), true in zip(pairs, shares, strict=True)]
+        for (count, share), true, holds in zip(pairs, shares, holding, strict=True):
+            if 3 * sum(holding) >= 2 * len(pairs):
+                text = number_text(true, "%", decimals(share.figures[0].half))
+                yield Check(
+                    claim=share, holds=holds, true=text, why=f"{count.said} of the {whole:,.0f} listed is {text}"
+                )
+
+
+def is_share_beside(count: Claim, share: Claim) -> bool:
+    """Whether both stand alone in brackets: `(44; 49%)`."""
+    before, between, behind = count.words[: count.start], count.words[count.end : share.start], share.words[share.end :]
+    is_alone = before.rstrip().endswith("(") and behind.lstrip().startswith(")")
+    return share.unit == "%" and is_alone and between.strip() == ";"
 
 
 def check_denominators(told: Told) -> Iterator[Check]:
     """`12 of 66 failures`, `9 of 63 failures`: the odd one out, where several places agree on a whole."""
     wholes: dict[frozenset[str], list[Claim]] = defaultdict(list)
+    passages = [told.document.passages[sentence.passage].text for sentence in told.document.sentences()]
     for claim in told.claims:
         words = words_of(noun_behind(claim))
-        if claim.kind == "fraction" and claim.table is None and words and not is_narrowed(told, claim):
+        if claim.kind != "fraction" or claim.table is not None or not words or is_narrowed(told, claim):
+            continue
+        if CODE_OPEN not in passages[claim.at]:
             wholes[words].append(claim)
     for found in wholes.values():
         (usual, times), *others = Counter(claim.values[1] for claim in found).most_common()

@@ -154,3 +154,67 @@ def test_a_report_is_held_against_itself_where_nothing_is_installed() -> None:
     found = subprocess.run([sys.executable, "-S", "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=60)
 
     assert (found.stdout, found.stderr) == ("['at most 5']\n", "")
+
+
+HELPDESK = (Path(__file__).parent / "reports" / "helpdesk.md").read_text(encoding="utf-8")
+
+
+def test_a_messy_report_that_is_right_raises_no_alarm() -> None:
+    audit = check_report(HELPDESK)
+
+    assert audit.contradicted == []
+    assert len(audit.supported) > 20
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        pytest.param("solved 150, i.e. 62.5%", "solved 150, i.e. 65.5%", id="a_share_that_is_said_behind"),
+        pytest.param("33.3% of v2 (80/240)", "38.3% of v2 (80/240)", id="a_share_of_a_fraction"),
+        pytest.param("60 tasks x 4 seeds", "50 tasks x 4 seeds", id="a_product"),
+        pytest.param("remaining 15 are", "remaining 25 are", id="what_remains"),
+        pytest.param("| Failed | 160 | 90 | -70 |", "| Failed | 160 | 90 | -60 |", id="a_difference"),
+        pytest.param("| hard | 15 | 60 | 15 | 25% |", "| hard | 15 | 60 | 25 | 25% |", id="a_cell"),
+        pytest.param("41 s to 29 s (-29%)", "41 s to 29 s (-49%)", id="a_relative_change"),
+        pytest.param("(31; 34%)", "(31; 44%)", id="a_share_in_a_list"),
+        pytest.param("| early stop | 3 | 10", "| early stop | 5 | 10", id="a_part_of_a_sum"),
+    ],
+)
+def test_a_plant_in_a_messy_report_is_found(old: str, new: str) -> None:
+    assert HELPDESK.count(old) == 1
+
+    assert check_report(HELPDESK.replace(old, new)).contradicted
+
+
+RATES = "| who | right | rate |\n|---|---|---|\n| A | 180/250 | 0.72 |\n| B | 120/250 | 0.48 |\n| C | 60/250 | 0.24 |\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "old", "new"),
+    [
+        pytest.param("Failures fell from 32 to 18, a reduction of 44 %.", "44 %", "64 %", id="relative_change"),
+        pytest.param("By week: W1 12, W2 9, W3 7, W4 4 = 32 failures.", "W3 7", "W3 8", id="equation"),
+        pytest.param("It cost 12.4 in total, 4.1 for A, 3.3 for B and 5.0 for C.", "12.4", "14.4", id="total"),
+        pytest.param("Two thirds of the 120 answers we read (80) were slips.", "Two thirds", "A quarter", id="part"),
+        pytest.param(RATES, "0.72", "0.82", id="rate_of_a_fraction"),
+    ],
+)
+def test_arithmetic_that_is_written_out_is_held_to_itself(text: str, old: str, new: str) -> None:
+    assert check_report(text).contradicted == []
+    assert check_report(text.replace(old, new)).contradicted
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("Mean 0.71 over 120 documents (0.69 to 0.73, clustered).", id="a_count_before_an_interval"),
+        pytest.param("There are 16 hard tasks (three to five steps).", id="an_interval_in_words"),
+        pytest.param("Safe: 88 % (84 to 92, 250 tasks); unsafe: 97 % (93 to 99, 200 tasks).", id="two_of_a_kind"),
+        pytest.param("Few problems, many repeats (30 × 32): the interval is over 30 tasks.", id="a_product"),
+        pytest.param("It is about half as good there (40% vs 72%).", id="two_shares_in_brackets"),
+        pytest.param("Of 48 tasks it always solves 21, sometimes 11 and never 16.", id="bucket_before_its_count"),
+        pytest.param("It gives '18' where '102' is wanted.\n\nIt gives '9' where '10' is wanted.", id="single_quotes"),
+    ],
+)
+def test_what_only_looks_wrong_raises_no_alarm(text: str) -> None:
+    assert [(check.claim.said, check.why) for check in check_report(text).contradicted] == []
