@@ -1,7 +1,6 @@
 """What providers, sandboxes and tools say when they fail.
 
-`seen` holds what rules were developed on; `fresh` what other people met in the wild, looked at after the rules were
-written and never used to change them.
+`seen` holds what rules were developed on; `fresh` what other people met in the wild.
 """
 
 from accuracy import other_words

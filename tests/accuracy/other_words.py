@@ -1,6 +1,7 @@
 """Other people's words for the events of `failures` and `speech`: what fresh seeds draw from.
 
-No rule was developed on them, and that is all they are good for: whoever works on rules should stop reading here.
+They are here to measure by: whoever works on rules should stop reading here. A few words of theirs stand in rules that
+were written later (`high demand`, `OCI runtime`, `taken care`), so what they measure may be a little too good.
 """
 
 PROVIDER_BODIES = (

@@ -1,8 +1,8 @@
 """How often is the diagnosis right? Faults are put into made-up runs at known places, and looked for blind.
 
 For every seed each fault is put into one clean run (families take turns), and one clean run of every family is left
-as it is. Rules were developed on seeds 0–9; seeds from 100 on are fresh, and draw their words from lists no rule was
-developed on: their error messages and refusals are other people's, met in the wild.
+as it is. Rules were developed on seeds 0–9; seeds from 100 on are fresh, and draw their words from other
+lists: their error messages and refusals are other people's, met in the wild.
 
 Usage: python tests/accuracy/run.py [--trials N] [--seed S] [--rate 0.05]     exit 1 when a goal is missed
 """

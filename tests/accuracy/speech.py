@@ -1,7 +1,7 @@
 """What models say when they decline, plan, claim, admit or give up, and how prompts tell an answer.
 
-`seen` holds what rules were developed on. The `fresh` refusals are other people's, looked at after the rules were
-written and never used to change them; the other fresh words are of the same hand as the seen ones.
+`seen` holds what rules were developed on. The `fresh` refusals are other people's; the other fresh words are of the
+same hand as the seen ones.
 """
 
 from accuracy import other_words
