@@ -161,8 +161,3 @@ def clause_of(claim: Claim) -> str:
         if first == 0 or words_of(clause):
             return clause
         first, _ = clause_around(claim.words, first - 1, first - 1)
-
-
-def subject_words(claim: Claim) -> frozenset[str]:
-    """What a number is about."""
-    return words_of(clause_of(claim))

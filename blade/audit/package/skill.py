@@ -19,8 +19,6 @@ LINK = re.compile(r"\]\(([^)\s]+)\)")
 FILE = re.compile(r"`((?:references|scripts|assets|evals)/[\w./-]+\.\w+)`")
 FENCE = re.compile(r"^(```|~~~).*?^\1\s*$", re.MULTILINE | re.DOTALL)
 LEFT_OPEN = re.compile(r"\bTODO\b|\bTBD\b|\bFIXME\b|<placeholder", re.IGNORECASE)
-IN_PACKAGE = "skill"
-"""Folder of a skill that travels inside its benchmark: there it cannot have the skill's name."""
 
 
 def check_skill(package: Package) -> list[Check]:
