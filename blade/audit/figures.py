@@ -63,7 +63,6 @@ NO_FIGURES = re.compile(
     r"|\b\d+(?:st|nd|rd|th)\b|\b\d+-(?=[A-Za-z]{2,})(?!fold\b)[\w-]+"  # ordinals, compounds such as 3-step
     r"|\b(?:sections?|chapter|figures?|fig|tables?|appendix|steps?|phase|part|version|schema|seed|year|page|blade|"
     r"python|equation|nos?)[.:]?\s\d[\d.,–-]*\b|§\s*\d[\d.]*"
-    r"|(?<![\w’'])'[^'\s][^'\n]{0,60}'(?!\w)"  # words that somebody else said
     r"|n/a \(n=0\)|\d+(?:\.\d+)?\s?%[\s-]?(?:-?confidence|intervals?\b|CIs?\b|power\b|bounds?\b|two-sided)",
     re.IGNORECASE,
 )

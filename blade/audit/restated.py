@@ -92,7 +92,8 @@ def own_words(claim: Claim) -> frozenset[str]:
     """The words that name a quantity: the noun behind a count, the measure beside anything else."""
     figure = claim.figures[0]
     is_each = re.match(r"[^.,;()\d]{0,24}\b(?:each|per|apiece)\b", claim.words[claim.end :]) is not None
-    if claim.kind != "figure" or figure.hedge or figure.word or figure.signed or is_each:
+    is_answer = claim.words[: claim.start].endswith("'")  # `it gives '18' where '102' is wanted`
+    if claim.kind != "figure" or figure.hedge or figure.word or figure.signed or is_each or is_answer:
         return frozenset()
     return words_of(noun_behind(claim)) if figure.is_whole else measure_words(claim)
 

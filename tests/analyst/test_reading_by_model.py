@@ -34,6 +34,7 @@ def test_an_answer_that_holds_becomes_the_label_of_its_task(tmp_path: Path) -> N
         pytest.param(answer("KG", evidence=[]), "give one to four", id="no_evidence"),
         pytest.param(answer("KG", reason=" "), "a label needs a reason", id="no_reason"),
         pytest.param(answer("KG", reason="It fails 12 times."), "states '12'", id="made_up_number"),
+        pytest.param(answer("KG", reason="It fails '12' times."), "states '12'", id="made_up_number_in_quotes"),
         pytest.param(answer("KG", reason="It fails in seven ways."), "states 'seven'", id="made_up_number_in_words"),
         pytest.param(answer("KG", reason="It says “I give up”."), "quotes '“I give up”'", id="made_up_words"),
     ],

@@ -53,6 +53,7 @@ TRUE = [
 FALSE = [
     ("Overall pass@1 comes to 61.2%.", "61.2%", "62.2 %"),
     ("The success rate is roughly 72 %.", "72 %", "62.2 %"),
+    ("Overall pass@1 is '72.2 %'.", "72.2 %", "62.2 %"),
     ("pass@3 reaches 81.7 %, pass^3 only 49.2 %.", "49.2 %", "39.2 %"),
     ("The 95 % interval of pass@1 runs from 49.8 % to 83.4 %.", "49.8 % to 83.4 %", "49.8 % to 73.4 %"),
     ("13 of 36 tasks always pass.", "13 of 36", "12 of 36 or 24"),

@@ -68,6 +68,7 @@ def test_a_value_is_written_as_its_kind_is(package: Path, template: str, expecte
     [
         pytest.param("It passes 55 % of them.", "states '55 %' itself", id="percent"),
         pytest.param("It fails three tasks.", "states 'three' itself", id="word"),
+        pytest.param("It passes '55 %' of them.", "states '55 %' itself", id="single_quotes"),
         pytest.param("It fails `3` rollouts.", "states '3' itself", id="number_in_code"),
         pytest.param("{{ 55 }}", "states '55' itself", id="number_in_expression"),
         pytest.param("{{ '55 %' }}", "states '55 %' itself", id="text_in_expression"),
