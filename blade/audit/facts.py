@@ -13,7 +13,7 @@ from blade.audit.outcome import decimals, number_text
 from blade.audit.subjects import words_of
 from blade.metrics import Interval, Metric
 
-Unit = Literal["share", "points", "count", "number", "seconds", "bytes"]
+Unit = Literal["share", "points", "gain", "count", "number", "seconds", "bytes"]
 SECONDS = {"s": 1.0, "ms": 0.001, "min": 60.0, "h": 3600.0}
 BYTES = {"B": 1.0, "kB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12}
 Words = frozenset[str]
@@ -69,7 +69,7 @@ def shown_value(fact: Fact, figure: Figure | None = None) -> str:
 
 
 def shown_number(value: float, unit: Unit, digits: int) -> str:
-    if unit in ("share", "points"):
+    if unit in ("share", "points", "gain"):
         return number_text(100 * value, "%" if unit == "share" else "pp", digits)
     if unit == "count":
         return f"{value:,.0f}"
@@ -82,6 +82,8 @@ def truths(fact: Fact, figure: Figure, value: float | None = None) -> list[float
     if fact.unit in ("share", "points"):
         scaled = [100 * true] if figure.unit in ("%", "pp") else []
         return scaled or ([true] if not figure.unit and figure.half < 0.5 else [])
+    if fact.unit == "gain":  # a percentage beside a label is a share of something
+        return [100 * true] if figure.unit == "pp" else []
     if fact.unit == "seconds":
         return [true / SECONDS[figure.unit]] if figure.unit in SECONDS else [true] if not figure.unit else []
     if fact.unit == "bytes":

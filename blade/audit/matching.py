@@ -48,7 +48,7 @@ def check_number(
     claim: Claim, told: Told, speech: Sequence[Claim], knowledge: Knowledge, before: Fact | None
 ) -> tuple[Check, Fact | None]:
     """One number, and the fact it turned out to be about."""
-    if claim.kind == "figure" and REMAINDER.match(claim.words, claim.end):
+    if claim.kind == "figure" and not claim.unit and REMAINDER.match(claim.words, claim.end):
         return check_remainder(claim, told, speech, knowledge), None
     wrong: Candidate | None = None
     for scope in scopes(claim, told, speech, knowledge):
@@ -82,7 +82,7 @@ def is_plain(claim: Claim, fact: Fact) -> bool:
     first, last = claim.words.rfind(";", 0, claim.start) + 1, claim.words.find(";", claim.end)
     said = claim.words[first : last if last >= 0 else None]
     supposed = claim.table is None and SUPPOSED.search(said) is not None
-    return not supposed or (fact.thing is not None and fact.thing.kind in ("mode", "work"))
+    return not supposed or fact.unit == "gain" or (fact.thing is not None and fact.thing.kind in ("mode", "work"))
 
 
 def holds(claim: Claim, fact: Fact) -> bool:
@@ -114,12 +114,18 @@ def candidates(claim: Claim, scope: Scope, knowledge: Knowledge, before: Fact | 
                 continue
             allowed = HARMLESS | (thing.words if thing else frozenset())
             for name in fact.names:
-                if name <= scope.words and (name or thing is not None):
-                    yield candidate(claim, fact, name, scope.words - name - allowed)
+                leftover = scope.words - name - allowed
+                if name <= scope.words and (name or is_enough(fact, leftover)):
+                    yield candidate(claim, fact, name, leftover)
     if before is not None and claim.kind in ("interval", "spread") and claim.table is None:
         sibling = knowledge.by_path.get(re.sub(r"\.\w+$", ".ci95", before.path))
         if sibling is not None and fits(claim, sibling):
             yield Candidate(sibling, scope.words, frozenset())
+
+
+def is_enough(fact: Fact, leftover: Words) -> bool:
+    """Whether a thing without a name beside it names a fact; a gain only where nothing else is said."""
+    return fact.thing is not None and not (fact.unit == "gain" and leftover)
 
 
 def candidate(claim: Claim, fact: Fact, name: Words, leftover: Words) -> Candidate:

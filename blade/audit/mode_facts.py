@@ -1,13 +1,14 @@
 """The facts about failures: signals, patterns, causes, stages, findings, traits, headroom and what could be done."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from blade.audit.facts import Fact, Thing, Unit, count_fact, interval_fact, metric_facts, number_fact
 from blade.diagnosis.analysis import MAX_LISTED, Analysis, Count, Finding, Intervention, PackUse, SourceFile
 from blade.diagnosis.headroom import Headroom
 from blade.diagnosis.labels import CAUSES, is_by_rule
 from blade.diagnosis.pairs import Trait
+from blade.report.advice import lost_share
 from blade.report.citations import rollout_of, task_of
 from blade.report.contrasts import MODES
 from blade.report.dives import failing_citations
@@ -112,7 +113,7 @@ def pattern_facts(analysis: Analysis, pack: PackUse, code: str) -> Iterator[Fact
 
 
 def cause_facts(analysis: Analysis) -> Iterator[Fact]:
-    total, tasks = len(analysis.causes), analysis.coverage.tasks
+    total, tasks, lost = len(analysis.causes), analysis.coverage.tasks, lost_share(analysis)
     drafts = Counter(cause.label for cause in analysis.causes if is_by_rule(cause.author))
     labels = Counter(cause.label for cause in analysis.causes)
     for label, count in labels.items():
@@ -125,12 +126,15 @@ def cause_facts(analysis: Analysis) -> Iterator[Fact]:
         yield from count_fact(
             f"{path}.judged", count - drafts[label], "judged by a reader", thing=thing, wholes=(count,)
         )
+        yield from gain_fact(thing, [lost.get(cause.task) for cause in analysis.causes if cause.label == label])
     for cause in CAUSES:
         if count := sum(cause in label.removesuffix("?").split("+") for label in labels.elements()):
             thing = Thing(
                 "cause", cause, (cause,), frozenset({cause.lower(), "cause", "label", "task", *CAUSES[cause].split()})
             )
             yield from count_fact(f"causes.{cause}", count, "", "tasks", thing=thing, wholes=(total, tasks))
+            having = [found for found in analysis.causes if cause in found.label.removesuffix("?").split("+")]
+            yield from gain_fact(thing, [lost.get(found.task) for found in having])
     by_rule = sum(drafts.values())
     yield from count_fact("causes", total, "causes", "labelled tasks", "labels", wholes=(tasks,))
     rule = ("drafts by rule", "causes drafts by rule", "tasks drafts by rule", "other drafts by rule", "tasks by rule")
@@ -146,6 +150,13 @@ def cause_facts(analysis: Analysis) -> Iterator[Fact]:
     yield from count_fact(
         "reading_list", len(analysis.reading_list), "tasks on the reading list", "to read", "tasks to read"
     )
+
+
+def gain_fact(thing: Thing, lost: Sequence[float | None]) -> Iterator[Fact]:
+    """What pass@1 would be more if every task of a label always passed."""
+    known = [share for share in lost if share is not None]
+    names = ("", "gain", "always", "worth", "cost", "costs")
+    yield from number_fact(f"causes.{thing.key}.gain", sum(known) if known else None, "gain", *names, thing=thing)
 
 
 def stage_facts(analysis: Analysis) -> Iterator[Fact]:

@@ -13,6 +13,7 @@ from blade.audit.evidence import Source
 from blade.audit.knowledge import as_code
 from blade.audit.mentions import tasks_in
 from blade.audit.outcome import Check
+from blade.audit.restated import SUPPOSED
 from blade.audit.subjects import words_of
 from blade.audit.told import Told
 
@@ -69,7 +70,7 @@ def check_listed(claim: Claim, standing: Standing) -> Iterator[Check]:
 def check_word(claim: Claim, standing: Standing) -> Iterator[Check]:
     """`always` and `never` with a verb, and `only` with a label, of named tasks."""
     first, last = clause_around(claim.words, claim.start, claim.end)
-    if NEGATED.search(claim.words[first:last]):
+    if NEGATED.search(claim.words[first:last]) or SUPPOSED.search(claim.words[first : claim.start]):
         return
     if claim.text in OPPOSITE:
         yield from check_bucket(claim, first, standing)

@@ -45,6 +45,9 @@ TRUE = [
     "Every category has at least 6 tasks.",
     "No task is without a known outcome.",
     "Only tasks `20` and `24` are KG.",
+    "The gain of KG is at most +5.6 pp.",  # two tasks of 36, and neither ever passed
+    "If KG tasks always passed, pass@1 would be at most +5.6 pp more.",
+    "## Next\n\n| cause | meaning | tasks | at most |\n|---|---|---|---|\n| KG | knowledge gap | 2 | +5.6 pp |",
     "6 tasks never pass: `20`, `24`, `26`, `27`, `31`, `32`.",
     "| label | tasks | which |\n|---|---|---|\n| KG | 2 | `20`, `24` |",
     "| Category | Tasks | Pass@1 |\n|---|---|---|\n| mail | 8 | 65% |\n| records | 8 | 57.5% |",
@@ -70,6 +73,8 @@ FALSE = [
     ("Tasks `20` and `25` never pass.", "never", "task 25 sometimes"),
     ("No rollout is missing.", "No", "4 of 180"),
     ("Only task `20` is KG.", "Only", "tasks 20, 24"),
+    ("The headroom of KG is +15.6 pp.", "+15.6 pp", "5.6 pp"),
+    ("| cause | at most |\n|---|---|\n| KG | +15.6 pp |", "+15.6 pp", "5.6 pp"),
     ("6 tasks never pass: `20`, `24`, `26`, `27`, `31`, `33`.", "never", "task 33 sometimes"),
     ("| label | tasks | which |\n|---|---|---|\n| KG | 2 | `20`, `26` |", "`26`", "BI"),
     ("The lowest headline is that of `medium`.", "lowest", "hard (29.2 %)"),
@@ -98,6 +103,7 @@ def test_what_is_false_is_contradicted_with_the_true_value(text: str, said: str,
     [
         pytest.param("The rerun cost 17 dollars.", id="nothing_of_that_name"),
         pytest.param("Fixing truncation would gain 9.9 pp.", id="supposed"),
+        pytest.param("KG tasks lie 5.6 pp behind those of last year.", id="points_that_are_no_gain"),
         pytest.param("Of the tasks about invoices, 7 never pass.", id="narrowed_by_unknown_words"),
         pytest.param("## Invoices\n\nHere 7 never pass.", id="narrowed_by_a_heading"),
         pytest.param(
@@ -113,6 +119,17 @@ def test_what_rows_cannot_tell_is_called_unverifiable(text: str) -> None:
 
     assert (len(audit.contradicted), len(audit.supported)) == (0, 0)
     assert all(check.why for check in audit.unverifiable) and audit.unverifiable
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("The score would rise if task `20` always passed.", id="condition_behind"),
+        pytest.param("If task `20` always passed, the score would rise.", id="condition_before"),
+    ],
+)
+def test_a_condition_asserts_nothing(text: str) -> None:
+    assert check_report(text, evidence=demo_evidence()).contradicted == []
 
 
 def test_a_quote_at_another_item_is_told_where_it_stands() -> None:
