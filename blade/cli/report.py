@@ -45,7 +45,7 @@ def report(
         print_json((workspace.folder / ANALYSIS).read_bytes())
     else:
         console = make_console()
-        put(console, foreign(f"Written again in {folder}", "bold"), *file_lines())
+        put(console, foreign(f"Written again in {folder}{without_words(wrong)}", "bold"), *file_lines())
         print_section(console, "Causes", cause_lines(workspace.analysis))
     raise typer.Exit(1 if wrong else 0)
 
@@ -56,6 +56,14 @@ def tell_left_out(wrong: "Mapping[str, str]") -> None:
 
     for heading, why in wrong.items():
         typer.echo(f"left out: {one_line(heading, 60)}: {one_line(why, 400)}", err=True)
+
+
+def without_words(wrong: "Mapping[str, str]") -> str:
+    """Which sections of the narrative are not in the report."""
+    from blade.report.text import one_line
+
+    headings = ", ".join(one_line(heading, 60) for heading in wrong)
+    return f", without these sections of narrative.md: {headings}" if wrong else ""
 
 
 def redacted_line(redacted: "Redacted") -> str:

@@ -44,6 +44,7 @@ def test_what_does_not_hold_is_left_out_and_told(tmp_path: Path) -> None:
     assert found.exit_code == 1
     assert "left out: Recommendations: narrative.md, section 'Recommendations': states '12' itself" in found.stderr
     assert "left out: My Thoughts: narrative.md: no report has a section 'My Thoughts'" in found.stderr
+    assert ", without these sections of narrative.md: Recommendations, My Thoughts" in " ".join(found.stdout.split())
     assert "Left out, as it did not hold: Recommendations, My Thoughts" in report
     assert "12 things" not in report and "1 of 3 tasks never pass." in report
     assert blade("check", out / "report.md").exit_code == 0
