@@ -41,7 +41,11 @@ def label(
     reason: Annotated[str, typer.Option(metavar="TEXT", help="Why, in one sentence.")],
     quote: Annotated[
         list[str] | None,
-        typer.Option(metavar="TEXT", help="Words found there, verbatim; the first quote belongs to the first --cite."),
+        typer.Option(
+            metavar="TEXT",
+            help="Words found there, verbatim; the first quote belongs to the first --cite, the second to the second, "
+            'and so on. Give --quote "" for a citation without one.',
+        ),
     ] = None,
     confidence: Annotated[Confidence, typer.Option("--confidence", "-c", help="How sure you are.")] = Confidence.medium,
     author: Annotated[
@@ -77,14 +81,14 @@ def label(
 
 
 def pair_up(citations: list[str], quotes: list[str]) -> "list[Evidence]":
-    """Each citation with the quote of the same rank, if there is one."""
+    """Each citation with the quote of the same rank, if there is one and it is not empty."""
     from blade.diagnosis import Evidence
 
     if len(quotes) > len(citations):
         raise UsageError(f"{len(quotes)} quotes for {len(citations)} citations; give every --quote its own --cite.")
     rest: list[str | None] = [None] * (len(citations) - len(quotes))
     pairs = zip(citations, [*quotes, *rest], strict=True)
-    return [Evidence(citation=citation, quote=quote) for citation, quote in pairs]
+    return [Evidence(citation=citation, quote=quote or None) for citation, quote in pairs]
 
 
 def user_name() -> str:

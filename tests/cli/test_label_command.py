@@ -49,6 +49,14 @@ def test_quotes_belong_to_the_citations_of_the_same_rank(tmp_path: Path) -> None
     assert label["evidence"] == [{"citation": "2:0#2", "quote": "no such city"}, {"citation": "2:1", "quote": None}]
 
 
+def test_an_empty_quote_leaves_its_citation_without_one(tmp_path: Path) -> None:
+    words = ("--cite", "2:1", "--quote", "", "--cite", "2:0#2", "--quote", "no such city", "--reason", "r")
+
+    label = document(blade("label", diagnosed(tmp_path), "2", *words, "--cause", "KG", "--json"))
+
+    assert label["evidence"] == [{"citation": "2:1", "quote": None}, {"citation": "2:0#2", "quote": "no such city"}]
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
