@@ -193,3 +193,9 @@ def test_two_runs_are_checked_by_their_comparison() -> None:
     assert evidence.comparison is not None
     audit = check_report("Over the 36 paired tasks nothing moved: 0 tasks worse.", evidence=evidence)
     assert (len(audit.supported), len(audit.contradicted)) == (2, 0)
+
+
+def test_a_quotation_that_ends_like_a_citation_is_none() -> None:
+    audit = check_report("It says “`Please call me back in 14:0`”.", evidence=demo_evidence())
+
+    assert audit.contradicted == []
