@@ -42,6 +42,8 @@ def citations_in(text: str) -> list[Mention]:
     """Citations and where they begin and end: in backticks, in a command in backticks, or bare with an item."""
     found: list[Mention] = []
     for span in CODE.finditer(text):
+        if text[span.start() - 1 : span.start()] == "“" and text[span.end() : span.end() + 1] == "”":
+            continue  # a quotation, though it may end like a citation
         if span[1].startswith("blade "):
             found += [(word, *span.span()) for word in command_words(span[1]) if split_citation(word)]
         elif split_citation(span[1]) and not MEMBER.fullmatch(span[1]):
