@@ -52,7 +52,7 @@ def ablate(outcomes: Outcomes, modes: dict[str, Ints]) -> list[Headroom]:
         headroom("baseline", outcomes, task_means(outcomes, known), rollouts=0),
         *rows,
         headroom("all modes", outcomes, least_affected(outcomes, load), rollouts=everything),
-        headroom("oracle", outcomes, best, rollouts=0, definition=ORACLE_DEFINITION),
+        without_loss(headroom("oracle", outcomes, best, rollouts=0, definition=ORACLE_DEFINITION)),
     ]
 
 
@@ -63,6 +63,21 @@ def within_reach(gain: Metric, now: Floats) -> Metric:
     level = float(now.mean())
     low, high = gain.ci95
     return msgspec.structs.replace(gain, ci95=(max(low, -level), min(high, 1.0 - level)))
+
+
+def without_loss(row: Headroom) -> Headroom:
+    """The row of something that can lower no task's score: neither can its gain be below 0 on other tasks."""
+    return msgspec.structs.replace(row, gain=at_least_nothing(row.gain))
+
+
+def at_least_nothing(gain: Metric) -> Metric:
+    """A gain that no tasks could make negative, with an interval that says so.
+
+    Without a mode a score may well be lower, where the rollouts that carry it pass more often than the others.
+    """
+    if gain.ci95 is None:
+        return gain
+    return msgspec.structs.replace(gain, ci95=(max(gain.ci95[0], 0.0), gain.ci95[1]))
 
 
 def task_means(outcomes: Outcomes, mask: Bools) -> Floats:

@@ -10,7 +10,7 @@ import numpy as np
 
 from blade.diagnosis.analysis import Action, Cause, Intervention
 from blade.diagnosis.found import Found
-from blade.diagnosis.headroom import Headroom, headroom, within_reach
+from blade.diagnosis.headroom import Headroom, at_least_nothing, headroom, within_reach, without_loss
 from blade.diagnosis.signals import RULES, Sightings
 from blade.metrics import Outcomes, TaskResult
 from blade.metrics.intervals import estimate_mean
@@ -90,7 +90,7 @@ def mode_interventions(
 def intervene(table: RolloutTable, outcomes: Outcomes, row: Headroom, rows: Ints, remedy: Remedy) -> Intervention:
     """One mode's remedy. A wrong verdict is repaired by passing its rows, everything else by being rid of them."""
     if row.mode in WRONG_VERDICTS:
-        row = headroom(row.mode, outcomes, repaired(outcomes, rows), rollouts=row.rollouts)
+        row = without_loss(headroom(row.mode, outcomes, repaired(outcomes, rows), rollouts=row.rollouts))
     return Intervention(
         action=remedy.action,
         target=row.mode,
@@ -107,7 +107,7 @@ def intervene(table: RolloutTable, outcomes: Outcomes, row: Headroom, rows: Ints
 def repaired(outcomes: Outcomes, rows: Ints) -> Floats:
     """Per task: its score if these rows had passed."""
     scores = outcomes.scores.copy()
-    scores[rows] = 1.0
+    scores[rows] = np.fmax(scores[rows], 1.0)
     return outcomes.totals(scores).mean
 
 
@@ -127,13 +127,14 @@ def knowledge(code: str, results: list[TaskResult], causes: list[Cause]) -> Inte
     mine = {cause.task: cause for cause in causes if code in cause.label}
     scored = [result for result in results if result.rate is not None]
     gains = np.array([1.0 - (result.rate or 0.0) if result.task in mine else 0.0 for result in scored])
+    gain = within_reach(estimate_mean(gains, definition=GAIN), np.array([r.rate or 0.0 for r in scored]))
     cited = [evidence.citation for cause in mine.values() for evidence in cause.evidence[:1]]
     return Intervention(
         action=KNOWLEDGE[code].action,
         target=code,
         what=KNOWLEDGE[code].what,
         cause=code,
-        headroom=within_reach(estimate_mean(gains, definition=GAIN), np.array([r.rate or 0.0 for r in scored])),
+        headroom=at_least_nothing(gain),
         tasks=int((gains > 0).sum()),
         rollouts=sum(result.n - result.c for result in scored if result.task in mine),
         citations=cited[:MOST_CITED],

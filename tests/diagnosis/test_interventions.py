@@ -1,0 +1,23 @@
+"""What repairs would be worth, and how sure that is."""
+
+from pathlib import Path
+
+import pytest
+from rollout_rows import analyze_rows, rollout
+
+
+def test_teaching_what_is_not_known_can_cost_no_points(tmp_path: Path) -> None:
+    analysis = analyze_rows(tmp_path, [rollout(task, 0, float(task > 0)) for task in range(5)])
+    (work,) = analysis.interventions
+
+    # One task of five fails: Student's limits are 20 ± 55.5 points, and no repair leads below 80 % or above 100 %.
+    assert work.target == "KG" and work.headroom.value == pytest.approx(0.2)
+    assert work.headroom.ci95 == pytest.approx((0.0, 0.2))
+
+
+def test_the_best_rollout_of_every_task_is_no_worse_than_all_of_them(tmp_path: Path) -> None:
+    rows = [rollout(task, repeat, float(task > 0 or repeat)) for task in range(5) for repeat in range(2)]
+    (oracle,) = [row for row in analyze_rows(tmp_path, rows).headroom if row.mode == "oracle"]
+
+    # One task of five gains a half: 10 ± 27.8 points.
+    assert oracle.gain.ci95 == pytest.approx((0.0, 0.1))
