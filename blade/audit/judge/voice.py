@@ -29,15 +29,32 @@ OPEN = re.compile(
     re.IGNORECASE,
 )
 """What leaves a sentence open."""
+THOUGHT = (
+    r"(?:say|said|tell|told|think|thought|believ|hold|held|hope|fear|guess|suspect|assum|presum|suppos|imagin|speculat|reckon|feel|felt"
+    r"|argu|maintain|insist|contend|suggest|propos|report|wr[io]te|hear|heard|read|alleg|assert|claim|purport|pretend|rumou?r|predict|expect"
+    r"|deny|deni|doubt|disput|reject|refut|question|wonder|ask|dream|joke|mistaken|idea|theory|view|opinion|hypothes|notion"
+    r"|impression|argument|conjecture)(?!\w*ing\b)\w*"
+)
+"""Verbs and nouns of saying and thinking: what depends on them is somebody's word, not a finding."""
+OF_THE_RUN = (
+    r"(?:models?|rollouts?|repl(?:y|ies)|texts?|docstrings?|pass(?:es)?|tasks?|errors?|tools?|manifest"
+    r"|verifiers?|requests?|prompts?)"
+)
+"""What a report may quote as saying something, because it is what the report is about."""
 REPORTED = re.compile(
-    rf"\b(?:claim(?:s|ed)|alleg\w+|assert(?:s|ed)|purport\w*|rumou?r\w*|pretend\w*|said\s+to\s+have\s+claimed)\s+that\b"
-    rf"|\baccording\s+to\s+(?:an?|some|other|earlier)\b|^\W*(?:true\s+or\s+false|{CLAIMS})\s*:",
+    rf"\b(?:claim(?:s|ed)|alleg\w+|assert(?:s|ed)|purport\w*|rumou?r\w*|pretend\w*)\s+that\b"
+    rf"|^\W*(?!(?:(?!(?:that|whether|if)\s)[\w'’-]+\s+){{0,4}}{OF_THE_RUN}\b)(?:[\w'’-]+\s+){{0,6}}?{THOUGHT}"
+    r"(?:\s+(?:is|was))?(?:\s+(?:me|us|them|you|people|readers|everyone))?\s+(?:that|whether|if)\b"
+    r"|\b(?:allegedly|reportedly|supposedly|purportedly|ostensibly|putatively|hypothetically|presumably)\b"
+    rf"|\b(?:according\s+to\s+(?!the\s+(?:verifier|rows|rollouts|report|table|labels?|data|rule)|`)|if\s+you\s+ask\b)"
+    rf"|^\W*(?:true\s+or\s+false|{CLAIMS})\s*:|^\W*(?:if|were|imagine|assuming|suppose|let\s+us\s+(?:say|assume|suppose))\b[^.]*\bwould\b",
     re.IGNORECASE,
 )
-"""What gives a sentence to somebody else."""
+"""What gives a sentence to somebody else, or to another world."""
 ELSEWHERE = re.compile(
     r"\b(?:another|(?:an?\s+)?different|some\s+other|(?:the|an?)\s+(?:previous|earlier|former|older))\s+"
-    r"(?:model|benchmark|run|version|checkpoint|evaluation)\b",
+    r"(?:model|benchmark|run|version|checkpoint|evaluation)\b"
+    r"|\b(?:last|yesterday|next)(?:['’]s)?\s+(?:\w+(?:['’]s)?\s+)?(?:run|version|release|evaluation|model|checkpoint)s?\b",
     re.IGNORECASE,
 )
 """What gives a sentence to something else."""
