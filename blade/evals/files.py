@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 
 from blade.errors import InputError
+from blade.rollouts.sources import MANIFEST
 
 ENCODER = msgspec.json.Encoder()
 
@@ -40,7 +41,7 @@ class RunFiles(msgspec.Struct, frozen=True):
     @property
     def manifest(self) -> Path:
         """What the run was made with."""
-        return self._beside("_manifest.json")
+        return self._beside(MANIFEST)
 
     @property
     def derived(self) -> list[Path]:

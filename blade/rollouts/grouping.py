@@ -15,6 +15,7 @@ import numpy as np
 from blade.errors import UsageError
 from blade.rollouts.duplicates import Policy
 from blade.rollouts.identity import Identity, assign_keys, choose_identity, require_field, task_codes
+from blade.rollouts.outcome import MODEL_FIELDS
 from blade.rollouts.reader import FileScan, Reading
 from blade.rollouts.rows import Ints, Rows, pool
 from blade.rollouts.sources import plain_name
@@ -23,6 +24,8 @@ OVERLAP = 0.5
 MOST_RUNS = 1000
 BY_FILE = "file"
 """The name by which `--group-by` makes every file a run."""
+BY_MODEL = "model"
+"""The name by which `--group-by` makes every model a run, wherever rows say which one it was."""
 
 
 class ReadOptions(msgspec.Struct, frozen=True, kw_only=True):
@@ -39,7 +42,7 @@ class ReadOptions(msgspec.Struct, frozen=True, kw_only=True):
     output_field: str | None = None
     """Field that holds the output: a text, or a list of messages or items."""
     group_by: tuple[str, ...] = ()
-    """Fields whose values tell runs apart; `file` makes every file a run."""
+    """Fields whose values tell runs apart; `file` makes every file a run, `model` every model."""
     duplicates: Policy = "first"
     """Which of several conflicting rows is scored."""
     expected_repeats: int | None = None
@@ -159,6 +162,8 @@ def group_values(rows: Rows, scans: list[FileScan], field: str) -> tuple[Ints, l
     """Per row: index of its value; and the values, the last of which stands for none."""
     if field == BY_FILE:
         return rows.file, run_names([found.path for found in scans])
+    if field == BY_MODEL and field not in rows.columns:
+        field = next((path for path in MODEL_FIELDS if path in rows.columns), field)
     require_field(rows, field)
     codes, texts = task_codes(rows.columns[field])
     return np.where(codes < 0, len(texts), codes), [*texts, "none"]

@@ -28,6 +28,8 @@ SIDECARS = {
     "agent": "_agent_metrics.json",
 }
 """Files that stand beside a rollout file and hold no rollouts themselves: kind, and what follows the stem."""
+MANIFEST = "_manifest.json"
+"""What follows the stem in the name of the file that says what a run of ours was made with."""
 
 OURS = frozenset({"analysis.json", "comparison.json", "labels.jsonl", "runs.json"})
 """Files BLADE writes itself; a directory that holds them is not a directory of rollouts because of them."""
@@ -87,7 +89,7 @@ def stem(path: Path) -> str:
 
 def is_sidecar(path: Path) -> bool:
     """Whether the name says the file stands beside rollouts and is none."""
-    return stem(path).endswith(tuple(Path(ending).stem for ending in SIDECARS.values()))
+    return stem(path).endswith(tuple(Path(ending).stem for ending in (*SIDECARS.values(), MANIFEST)))
 
 
 def looks_like_rollouts(path: Path) -> bool:

@@ -34,6 +34,14 @@ def test_two_fields_make_a_run_of_each_combination(tmp_path: Path) -> None:
     }
 
 
+def test_runs_are_told_apart_by_model_wherever_rows_say_it(tmp_path: Path) -> None:
+    rows = [rollout(0, 0), rollout(0, 0)]
+    for row, model in zip(rows, ("m", "k"), strict=True):
+        row["response"] = {**row["response"], "model": model}
+
+    assert grouped(tmp_path, rows, "model") == {"k": ["0:0"], "m": ["0:0"]}
+
+
 def test_a_nested_field_tells_runs_apart(tmp_path: Path) -> None:
     rows = [rollout(n, 0, config={"sampling": {"temperature": n / 2}}) for n in range(2)]
     assert grouped(tmp_path, rows, "config.sampling.temperature") == {"0": ["0:0"], "0.5": ["1:0"]}

@@ -204,8 +204,9 @@ def test_sidecars_are_known_by_their_names() -> None:
         "a_failures.jsonl",
         "a_materialized_inputs.jsonl.gz",
         "a_aggregate_metrics.json",
+        "a_manifest.json",
         "failures.jsonl",
     ]
-    assert [is_sidecar(Path(name)) for name in names] == [False, True, True, True, False]
-    assert [looks_like_rollouts(Path(name)) for name in names] == [True, False, False, False, True]
+    assert [is_sidecar(Path(name)) for name in names] == [False, True, True, True, True, False]
+    assert [looks_like_rollouts(Path(name)) for name in names] == [True, False, False, False, False, True]
     assert stem(Path("runs/a.jsonl.zst")) == "a"
