@@ -1,7 +1,7 @@
 """Reading a plain file of lines by byte ranges, in this process or in several.
 
-Ranges are cut at line breaks, so that every line belongs to exactly one. Several more ranges than processes keep
-all of them busy to the end and let progress be shown.
+Ranges are cut at line breaks, so that every line belongs to exactly one. A large file has more ranges than there are
+processes, which lets progress be shown; a small one does not, since every range has to learn its odd fields anew.
 """
 
 import io
@@ -21,7 +21,7 @@ from blade.rollouts.scanner import Scanner
 from blade.rollouts.sources import damage_errors, open_stream
 
 MIN_RANGE = 8 << 20
-RANGES_PER_JOB = 2
+LARGE_RANGE = 256 << 20
 STRIDE = 1 << 16
 
 Progress = Callable[[int, int], None]
@@ -32,11 +32,12 @@ Range = tuple[int, int]
 
 def split_ranges(path: Path, start: int, end: int, *, jobs: int) -> list[Range]:
     """Byte ranges from `start` to `end`, cut at line breaks; a single one for one job."""
-    pieces = 1 if jobs <= 1 else min(jobs * RANGES_PER_JOB, max(1, (end - start) // MIN_RANGE))
+    size = end - start
+    pieces = 1 if jobs <= 1 else min(jobs * max(1, size // (jobs * LARGE_RANGE)), max(1, size // MIN_RANGE))
     cuts = [start]
     with path.open("rb") as file:
         for index in range(1, pieces):
-            cut = next_line(file, start + (end - start) * index // pieces, end)
+            cut = next_line(file, start + size * index // pieces, end)
             if cut > cuts[-1]:
                 cuts.append(cut)
     cuts.append(end)
