@@ -66,6 +66,8 @@ def grow(tree: Tree, record: dict[str, Any], *, depth: int) -> None:
     """Adds to `tree` what one record shows. What is an object in one row is a branch; single values stand beside it."""
     for key, value in record.items():
         seen = tree.get(key)
+        if value is None and seen is not None:
+            continue
         if isinstance(value, dict) and depth < MAX_DEPTH and (isinstance(seen, dict) or seen in BEFORE_BRANCH):
             if not isinstance(seen, dict):
                 seen = tree[key] = {OWN: Leaf.SCALAR} if seen in SINGLE else {}
@@ -76,16 +78,16 @@ def grow(tree: Tree, record: dict[str, Any], *, depth: int) -> None:
             seen[OWN] = Leaf.SCALAR
 
 
+PLAIN_LEAVES = {type(None): Leaf.NULL, bool: Leaf.FLAG, int: Leaf.NUMBER, float: Leaf.NUMBER}
+
+
 def leaf_for(value: Any) -> Leaf:
     """The leaf a single value calls for."""
-    if value is None:
-        return Leaf.NULL
+    plain = PLAIN_LEAVES.get(type(value))
+    if plain is not None:
+        return plain
     if isinstance(value, str):
         return Leaf.WORD if len(value) <= MAX_TEXT else Leaf.LONG
-    if isinstance(value, bool):
-        return Leaf.FLAG
-    if isinstance(value, int | float):
-        return Leaf.NUMBER
     if isinstance(value, list) and len(value) <= MAX_LIST and all(leaf_for(v) in SCALARS for v in value):
         return Leaf.LIST
     return Leaf.SKIP
