@@ -1,4 +1,4 @@
-# Every target sets itself up in .venv, and does so again only when pyproject.toml changes.
+# Every target sets itself up in .venv, and does so again only when pyproject.toml or the C source changes.
 # uv is used when it is on PATH, otherwise venv and pip.
 #
 #   make test ARGS="-k intervals"       pass arguments on to pytest
@@ -9,6 +9,7 @@ PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; 
 	$$p -c '$(RECENT)' 2>/dev/null && echo $$p && break; done)
 ARGS ?=
 MODEL ?= smollm2-135m
+NATIVE := scripts/build_native.py $(wildcard blade/rollouts/native/*.[ch])
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
@@ -80,14 +81,14 @@ else .venv/bin/python -m pip install --quiet --upgrade 'pip>=25.1' && \
 @touch .venv/.run $@
 endef
 
-.venv/.run: pyproject.toml | .venv/bin/python
+.venv/.run: pyproject.toml $(NATIVE) | .venv/bin/python
 	$(call install,)
 
-.venv/.dev: pyproject.toml | .venv/bin/python
+.venv/.dev: pyproject.toml $(NATIVE) | .venv/bin/python
 	$(call install,--group dev)
 
-.venv/.local: pyproject.toml | .venv/bin/python
+.venv/.local: pyproject.toml $(NATIVE) | .venv/bin/python
 	$(call install,--group local)
 
-.venv/.bench: pyproject.toml | .venv/bin/python
+.venv/.bench: pyproject.toml $(NATIVE) | .venv/bin/python
 	$(call install,--group bench)

@@ -2,6 +2,7 @@
 
 import importlib.metadata
 import json
+import platform
 import re
 import shutil
 import subprocess
@@ -145,6 +146,15 @@ def test_the_wheel_holds_the_package_its_types_and_its_licence(wheel: Path) -> N
     assert tops == {"blade", "blade_diagnostics"}
     assert "blade/py.typed" in names
     assert any(name.endswith(".dist-info/licenses/LICENSE") for name in names)
+
+
+def test_the_wheel_holds_the_compiled_reader_where_it_can_be_built(wheel: Path) -> None:
+    (metadata,) = wheel.glob("*.dist-info")
+    tags = [line for line in (metadata / "WHEEL").read_text().splitlines() if line.startswith("Tag: ")]
+    built = (wheel / "blade" / "rollouts" / "native" / "libblade.so").exists()
+    can_build = sys.platform == "linux" and platform.machine() == "x86_64" and shutil.which("cc") is not None
+
+    assert (built, tags) == (can_build, ["Tag: py3-none-linux_x86_64" if can_build else "Tag: py3-none-any"])
 
 
 def test_the_wheel_holds_the_skills_and_finds_their_packs(wheel: Path) -> None:

@@ -111,6 +111,16 @@ class ColumnBuilder:
         if len(self._pending) >= FLUSH:
             self._flush()
 
+    def add_column(self, part: Column) -> None:
+        """Appends a column of the next rows."""
+        if self._pending:
+            self._flush()
+        self._kind = part.kind
+        self.length += len(part.values)
+        if part.kind not in ("number", "flag"):
+            part = Column(kind=part.kind, values=recode(part, self._codes))
+        self._parts.append(part)
+
     def pad(self, length: int) -> None:
         """Makes the column as long as `length` with rows whose value is unknown."""
         if self.length < length:

@@ -93,6 +93,11 @@ class RowDecoder:
         bad = [BadRecord(record.line, record.offset, row.text) for record, row in pairs if isinstance(row, Reason)]
         return Decoded([row for _, row in good], self.layout, places, bad)
 
+    def learn_from(self, records: Iterable[Record]) -> bool:
+        """Learns the fields of those of some records that the layout refuses; whether the layout is a new one now."""
+        odd = [whole_row(record) for record in records if quick_row(record.data, self.layout) is None]
+        return bool(odd) and self._grow(row for row in odd if not isinstance(row, Reason))
+
     def _grow(self, odd: Iterable[Any]) -> bool:
         """Learns the fields of rows that the layout refused. A file that never settles is read leniently."""
         if not self.layout.strict:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from blade.rollouts.batch import Batch, Indices
+from blade.rollouts.batch import Batch
 from blade.rollouts.patterns import SHORT_MESSAGE, TEXT_MARKS, Search, literals
 from blade.rollouts.phrases import (
     EDGE,
@@ -18,6 +18,7 @@ from blade.rollouts.phrases import (
     is_timeout,
     owns_up,
 )
+from blade.rollouts.pieces import Indices
 from blade.rollouts.steps import text_of, texts_of
 
 REFUSAL_SEARCH = Search(literals(
@@ -56,10 +57,10 @@ class FinalAnswers:
         last = batch.last_of(batch.messages)
         rows = np.flatnonzero(last >= 0)
         self.texts = [""] * batch.rows
-        texts = texts_of([batch.messages.payloads[at] for at in last[rows].tolist()])
+        texts = texts_of(batch.messages.payloads.take(last[rows]))
         for row, text in zip(rows.tolist(), texts, strict=True):
             self.texts[row] = without_thinking(text)
-        everything = np.arange(len(batch.items))
+        everything = np.arange(len(batch.row))
         self.last = batch.last(everything, everything)
         is_last = np.zeros(batch.rows, dtype=np.bool_)
         is_last[rows] = batch.messages.items[last[rows]] == self.last[rows]
@@ -68,8 +69,8 @@ class FinalAnswers:
 
     def sizes(self) -> Indices:
         """Bytes of each answer."""
-        sizes = (len(text) if text.isascii() else len(text.encode("utf-8", "replace")) for text in self.texts)
-        return np.fromiter(sizes, dtype=np.int64, count=len(self.texts))
+        sizes = [len(text) if text.isascii() else len(text.encode("utf-8", "replace")) for text in self.texts]
+        return np.array(sizes, dtype=np.int64)
 
     def refused(self) -> Indices:
         """Whether each answer declines the task."""
@@ -95,7 +96,7 @@ class FinalAnswers:
         """Where the last tool of each row says that its sandbox is gone, and where, that it took too long."""
         results = self.batch.results
         chosen = self.batch.last_of(results)
-        told = [results.payloads[at] for at in chosen[chosen >= 0].tolist()]
+        told = results.payloads.take(chosen[chosen >= 0])
         places = results.items[chosen[chosen >= 0]]
         likely = TROUBLE_SEARCH.ends_with(told, whole=4 * EDGE, end=2 * EDGE)
         texts = {at: text_of(told[at]) for at, _ in likely}
@@ -114,7 +115,7 @@ class FinalAnswers:
             out[row] = fingerprint(self.texts[row])
         results = self.batch.results
         owners = self.batch.row[results.items]
-        ends_row = (self.last[owners] == results.items) & (results.lengths <= SHORT_MESSAGE)
+        ends_row = (self.last[owners] == results.items) & (results.payloads.lengths <= SHORT_MESSAGE)
         for at in np.flatnonzero(ends_row).tolist():
             out[owners[at]] = fingerprint(text_of(results.payloads[at]))
         return out

@@ -5,18 +5,18 @@ They are taken from half-decoded items, and their positions are those of `steps.
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from blade.rollouts.batch import Batch, Indices
+from blade.rollouts.batch import Batch, batch_of
 from blade.rollouts.endings import FinalAnswers, split_thinking
 from blade.rollouts.patterns import SHORT_MESSAGE, marked
 from blade.rollouts.phrases import OPENING, TOOL_ERROR, is_refusal
-from blade.rollouts.steps import CALL, KINDS, RESULT, Trajectory, name_of, payload_of, text_of
+from blade.rollouts.pieces import Indices, Pieces
+from blade.rollouts.steps import ENVIRONMENT, KINDS, MESSAGE, REASONING, RESULT, Trajectory, text_of
 
 __all__ = ["FACTS", "KINDS", "TOOL_ERROR", "Features", "features_of", "is_refusal", "split_thinking"]
 
@@ -45,10 +45,14 @@ class Features(NamedTuple):
 
 def features_of(prompts: Sequence[Trajectory], outputs: Sequence[Trajectory]) -> Features:
     """Facts and marks of trajectories given as prompt and output."""
-    batch = Batch(prompts, outputs)
+    return features_in(batch_of(prompts, outputs))
+
+
+def features_in(batch: Batch) -> Features:
+    """Facts and marks of the trajectories of a batch."""
     counts = np.bincount(batch.row * len(KINDS) + batch.kinds, minlength=batch.rows * len(KINDS))
     ends = batch.before + batch.sizes
-    final = batch.last(np.arange(len(batch.items)), batch.kinds)
+    final = batch.last(np.arange(len(batch.kinds)), batch.kinds)
     repeated = repeats(batch)
     errors = tool_errors(batch)
     finals = FinalAnswers(batch)
@@ -58,39 +62,59 @@ def features_of(prompts: Sequence[Trajectory], outputs: Sequence[Trajectory]) ->
         finals.owned_up(after_error=errors[-1]), finals.announced(), finals.broken_at(), *finals.lost_at(),
         finals.fingerprints(),
     )  # fmt: skip
-    first_calls = batch.first(batch.calls.items, batch.calls.items).tolist()
-    first_tools = [None if index < 0 else name_of(batch.items[index], CALL) for index in first_calls]
-    return Features(np.stack(columns, axis=1).astype(np.int32), first_tools, marks(batch))
+    return Features(np.stack(columns, axis=1).astype(np.int32), first_tools(batch), marks(batch))
+
+
+def first_tools(batch: Batch) -> list[str | None]:
+    """The first tool that each row called."""
+    calls = batch.first(batch.calls.items, batch.calls.items)
+    tools: list[str | None] = [None] * batch.rows
+    rows = np.flatnonzero(calls >= 0)
+    for row, name in zip(rows.tolist(), batch.items.names(calls[rows]), strict=True):
+        tools[row] = name
+    return tools
 
 
 def text_bytes(batch: Batch) -> Indices:
     """Bytes of what each agent wrote itself: messages and reasoning."""
-    wrote = [np.bincount(batch.row[g.items], g.lengths, batch.rows) for g in (batch.messages, batch.reasoning)]
-    return np.asarray(wrote[0] + wrote[1]).astype(np.int64)
+    wrote = (batch.kinds == MESSAGE) | (batch.kinds == REASONING)
+    return np.bincount(batch.row[wrote], batch.items.payloads.lengths[wrote], batch.rows).astype(np.int64)
 
 
 def repeats(batch: Batch) -> tuple[Indices, Indices]:
     """How often each row's most repeated call was made, and where the last of them stands."""
-    items = batch.calls.items
-    row = batch.row[items]
-    most = np.minimum(np.bincount(row, minlength=batch.rows), 1)
-    where = batch.first(items, batch.position[items])
-    names = [batch.items[index].name for index in items.tolist()]
-    calls = list(zip(row.tolist(), names, map(bytes, batch.calls.payloads), strict=True))
-    # Most batches have none: all calls are counted at once, and only those made again are gone through.
-    made = Counter(calls)
+    calls = batch.calls.items
+    most = np.minimum(np.bincount(batch.row[calls], minlength=batch.rows), 1)
+    where = batch.first(calls, batch.position[calls])
     times: Counter[RowCall] = Counter()
-    for call, index in zip(calls, items.tolist(), strict=True) if len(made) < len(calls) else ():
-        if made[call] > 1:
-            times[call] += 1
-            if times[call] > max(most[call[0]], 1):
-                most[call[0]], where[call[0]] = times[call], batch.position[index]
+    for row, index, call in calls_at(batch, calls_made_again(batch)):
+        times[row, call] += 1
+        if times[row, call] > max(most[row], 1):
+            most[row], where[row] = times[row, call], batch.position[index]
     return most, where
 
 
-RowCall = tuple[int, str | None, bytes]
-"""A row, the tool it calls and the arguments."""
+def calls_made_again(batch: Batch) -> Indices:
+    """The calls of which the same row has another that is likely to be the same."""
+    calls = batch.calls.items
+    order = calls[np.lexsort((batch.items.digests[calls], batch.row[calls]))]
+    row, digest = batch.row[order], batch.items.digests[order]
+    same = np.flatnonzero((row[1:] == row[:-1]) & (digest[1:] == digest[:-1]))
+    return np.unique(order[np.concatenate([same, same + 1])])
+
+
 Call = tuple[str | None, bytes]
+"""A tool and the arguments it is called with."""
+RowCall = tuple[int, Call]
+"""The row that makes a call, and the call."""
+
+
+def calls_at(batch: Batch, calls: Indices) -> Iterator[tuple[int, int, Call]]:
+    """Row, index and words of some calls."""
+    if not len(calls):  # most often, and asking costs
+        return iter(())
+    words = zip(batch.items.names(calls), batch.items.payloads.take(calls), strict=True)
+    return zip(batch.row[calls].tolist(), calls.tolist(), words, strict=True)
 
 
 def loops(batch: Batch, repeated: tuple[Indices, Indices]) -> tuple[Indices, Indices]:
@@ -104,8 +128,7 @@ def loops(batch: Batch, repeated: tuple[Indices, Indices]) -> tuple[Indices, Ind
     made: dict[int, dict[Call, list[int]]] = {}
     since: dict[int, dict[Call, int]] = {}
     again = calls[repeated[0][batch.row[calls]] > 1]
-    for row, index in zip(batch.row[again].tolist(), again.tolist(), strict=True):
-        call = (batch.items[index].name, bytes(payload_of(batch.items[index], CALL)))
+    for row, index, call in calls_at(batch, again):
         before = made.setdefault(row, {}).setdefault(call, [])
         if not before:
             since[row] = {}
@@ -126,14 +149,11 @@ def same_results(batch: Batch, calls: Sequence[int]) -> int:
 
 def result_of(batch: Batch, call: int) -> bytes | None:
     """What a call was answered: the result with its id, else the one right after it."""
-    call_id, row = batch.items[call].call_id, batch.row[call]
-    for index in range(call + 1, min(call + 20, len(batch.items))):
-        item = batch.items[index]
-        if batch.row[index] != row:
-            break
-        if batch.kinds[index] == RESULT and (call_id is None or (item.call_id or item.tool_call_id) in (call_id, None)):
-            return bytes(payload_of(item, RESULT))
-    return None
+    near = np.arange(call, min(call + 20, len(batch.row)))
+    near = near[(batch.row[near] == batch.row[call]) & ((batch.kinds[near] == RESULT) | (near == call))]
+    wanted, *others = batch.items.call_ids(near)
+    found = next((at for at, own in enumerate(others, 1) if wanted is None or own in (wanted, None)), None)
+    return None if found is None else batch.items.payloads[int(near[found])]
 
 
 def tool_errors(batch: Batch) -> tuple[Indices, Indices, Indices]:
@@ -146,10 +166,11 @@ def tool_errors(batch: Batch) -> tuple[Indices, Indices, Indices]:
     return count, batch.first(failed, batch.position[failed]), ended.astype(np.int64)
 
 
-def failures(answers: Sequence[msgspec.Raw]) -> npt.NDArray[np.bool_]:
+def failures(answers: Pieces) -> npt.NDArray[np.bool_]:
     """Which of some tools' undecoded answers open like an error; those stored in parts are decoded first."""
-    match = PARTS_OR_ERROR.match
-    openings = [match(answer, 0, OPENING) for answer in answers]
+    match, data = PARTS_OR_ERROR.match, answers.data
+    ends = answers.starts + np.minimum(answers.lengths, OPENING)
+    openings = [match(data, a, b) for a, b in zip(answers.starts.tolist(), ends.tolist(), strict=True)]
     failed = np.array([opening is not None for opening in openings], dtype=np.bool_)
     for at in np.flatnonzero(failed).tolist():
         if openings[at].group(1):  # type: ignore[union-attr]
@@ -160,12 +181,9 @@ def failures(answers: Sequence[msgspec.Raw]) -> npt.NDArray[np.bool_]:
 
 def marks(batch: Batch) -> npt.NDArray[np.int32]:
     """The items that say something went wrong: what tools and the environment said, and short messages."""
-    said = batch.messages
-    short = np.flatnonzero(said.lengths <= SHORT_MESSAGE)
-    heard = np.concatenate([batch.results.items, batch.turns.items, said.items[short]])
-    texts = [*batch.results.payloads, *batch.turns.payloads, *(said.payloads[at] for at in short.tolist())]
-    found = np.array(marked(texts), dtype=np.int64).reshape(-1, 2)
+    short = batch.items.payloads.lengths <= SHORT_MESSAGE
+    said = (batch.kinds == RESULT) | (batch.kinds == ENVIRONMENT) | ((batch.kinds == MESSAGE) & short)
+    heard = np.flatnonzero(said)
+    found = np.array(marked(batch.items.payloads.take(heard)), dtype=np.int64).reshape(-1, 2)
     items = heard[found[:, 0]]
-    order = np.lexsort((found[:, 1], items))
-    rows = np.stack([batch.row[items], found[:, 1], batch.position[items]], axis=1)
-    return rows[order].astype(np.int32)
+    return np.stack([batch.row[items], found[:, 1], batch.position[items]], axis=1).astype(np.int32)

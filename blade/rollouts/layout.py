@@ -67,6 +67,10 @@ class Layout:
         """Dotted path, kind and values over the rows of every kept leaf; branches no row has are left out."""
         return self._root.columns(rows)
 
+    def paths(self) -> Iterator[str]:
+        """Dotted path of every kept leaf, in the order of the tree."""
+        return self._root.paths()
+
 
 class Branch:
     """One level of a tree: which attributes of its Struct hold something kept, and what."""
@@ -94,6 +98,15 @@ class Branch:
                 yield from part.columns(values)
             elif any(values):
                 yield from part.columns_with_holes(values)
+
+    def paths(self) -> Iterator[str]:
+        """Path of everything on this level and below it."""
+        for part in self.parts.values():
+            if isinstance(part, Branch):
+                yield from (part.own,) if part.own is not None else ()
+                yield from part.paths()
+            else:
+                yield part[0]
 
     def _taken(self, rows: Sequence[Any]) -> Mapping[int, Sequence[Any]] | Sequence[Sequence[Any]]:
         if self._getters is None:

@@ -15,6 +15,10 @@ from blade.rollouts.columns import Column, concat, join, unknown
 INPUT_HASH = "input_hash"
 FIRST_TOOL = "first_tool"
 """Columns the reader makes itself: a name for the prompt, and the first tool that was called."""
+MODEL = "response.model"
+"""A column whose texts are kept whatever their length: some runners write the path of a checkpoint here."""
+RESPONSE_ID = "response.id"
+"""A column of which only the ends of its texts are of use."""
 
 
 class BadRecord(NamedTuple):

@@ -5,19 +5,20 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from msgspec.structs import replace
 
 from blade.rollouts.cells import all_shortened, failure_suffixes, items_hash, plain_values, raw_hash
-from blade.rollouts.columns import ColumnBuilder, Kind
+from blade.rollouts.columns import Column, ColumnBuilder, Kind
 from blade.rollouts.decoding import Decoded, Plan, RowDecoder
-from blade.rollouts.features import FACTS, features_of
+from blade.rollouts.features import FACTS, Features, features_in, features_of
 from blade.rollouts.fields import Leaf
 from blade.rollouts.lines import CHUNK, Chunk, Record
-from blade.rollouts.scan import FIRST_TOOL, INPUT_HASH, BadRecord, Scan
+from blade.rollouts.native.library import ALL_READ, NO_ROOM
+from blade.rollouts.native.rows import NativeReading, Part
+from blade.rollouts.scan import FIRST_TOOL, INPUT_HASH, MODEL, RESPONSE_ID, BadRecord, Scan
 from blade.rollouts.steps import split_prompt
 
 BATCH = 256
-MODEL = "response.model"  # some runners write the path of a checkpoint here
-RESPONSE_ID = "response.id"
 COLUMN_KINDS: dict[Leaf, Kind] = {
     Leaf.NUMBER: "number", Leaf.FLAG: "flag", Leaf.WORD: "text", Leaf.TEXT: "text", Leaf.PRESENT: "flag",
 }  # fmt: skip
@@ -34,14 +35,55 @@ class Scanner:
         self.facts: list[npt.NDArray[np.int32]] = []
         self.marks: list[npt.NDArray[np.int32]] = []
         self.bad: list[BadRecord] = []
+        self.tools: list[str | None] = []
+        self.native = NativeReading(plan)
         self.rows = 0
         self.lines = 0
 
     def add_chunk(self, chunk: Chunk) -> None:
-        """Reads whole lines."""
-        decoded, breaks = self.decoder.decode_chunk(chunk, line=1 + self.lines)
-        self._add(decoded)
-        self.lines += breaks
+        """Reads whole lines: all natively, or all in Python, so that a table does not depend on which."""
+        part = self._read_natively(chunk)
+        if part is None:
+            self._flush()
+            decoded, lines = self.decoder.decode_chunk(chunk, line=1 + self.lines)
+            self._add(decoded)
+            self.lines += lines
+            return
+        if self.plan.features and part.rows:
+            self._add_features(features_in(part.batch))
+        self.lines += part.lines
+
+    def _read_natively(self, chunk: Chunk) -> Part | None:
+        """The rows of a chunk, which then wait to become columns; `None` when they have to be decoded."""
+        waiting = self.native.begin(chunk, self.decoder.layout)
+        if waiting is None:
+            return None
+        was_empty = not len(waiting)
+        part = waiting.read(chunk, line=1 + self.lines)
+        if part.outcome == ALL_READ:
+            self.native.taken += 1
+            return part
+        self._flush()
+        if part.outcome == NO_ROOM:
+            can_go_on = self.native.has_more_room() if was_empty else True
+        else:
+            can_go_on = self.decoder.learn_from(part.refused)
+        if can_go_on:
+            return self._read_natively(chunk)
+        self.native.refused += 1
+        return None
+
+    def _flush(self) -> None:
+        """Makes columns of the rows that wait."""
+        waiting = self.native.waiting
+        if waiting is None or not len(waiting):
+            return
+        self.places.append(waiting.places())
+        for path, leaf, values in waiting.columns():
+            self._column(path, values, COLUMN_KINDS.get(leaf))
+        self._first_tools()
+        self.rows += len(waiting)
+        waiting.clear()
 
     def add_records(self, records: Iterable[Record]) -> None:
         """Reads records one at a time; a bad one is set aside. Those before an error of `records` itself are kept."""
@@ -76,18 +118,23 @@ class Scanner:
             self._features(items, count=len(decoded.rows))
         self.rows += len(decoded.rows)
 
-    def _column(self, path: str, values: Sequence[Any], kind: Kind | None) -> None:
-        if path == RESPONSE_ID:
-            values, kind = failure_suffixes(values), "text"
-        elif path in self.plan.fields or path == MODEL:
-            values = all_shortened(values)
+    def _column(self, path: str, values: Column | Sequence[Any], kind: Kind | None) -> None:
         builder = self.builders.get(path)
         if builder is None:
             builder = self.builders[path] = ColumnBuilder()
         if builder.length > self.rows:
             return  # `{"a.b": 1, "a": {"b": 2}}`: one path, and the first has it
         builder.pad(self.rows)
-        builder.add(values, kind)
+        if isinstance(values, Column):
+            builder.add_column(replace(values, levels=self._kept(path, values.levels)))
+        else:
+            builder.add(self._kept(path, values), "text" if path == RESPONSE_ID else kind)
+
+    def _kept(self, path: str, values: Sequence[Any]) -> Any:
+        """What is kept of texts that are of use whatever their length, or in part."""
+        if path == RESPONSE_ID:
+            return failure_suffixes(values)
+        return all_shortened(values) if path in self.plan.fields or path == MODEL else values
 
     def _features(self, items: dict[str, Sequence[Any]], *, count: int) -> None:
         form = self.plan.format
@@ -95,17 +142,29 @@ class Scanner:
         prompts, outputs = items.get(form.prompt or "", none), items.get(form.output or "", none)
         if form.prompt is None:
             prompts, outputs = zip(*map(split_prompt, outputs), strict=True)
-        found = features_of(prompts, outputs)
+        self._add_features(features_of(prompts, outputs))
+        self._first_tools()
+
+    def _add_features(self, found: Features) -> None:
+        """Takes up facts and marks of the next rows; their tools wait until the rows are counted."""
+        first = self.rows + len(self.tools)
         self.facts.append(found.facts)
-        self.marks.append(found.marks + np.array([self.rows, 0, 0], dtype=np.int32))
-        self._column(FIRST_TOOL, found.first_tools, "text")
+        self.marks.append(found.marks + np.array([first, 0, 0], dtype=np.int32))
+        self.tools += found.first_tools
+
+    def _first_tools(self) -> None:
+        self._column(FIRST_TOOL, self.tools, "text")
+        self.tools = []
 
     def finish(self) -> Scan:
         """Everything read so far."""
+        self._flush()
         places = np.concatenate(self.places, axis=1) if self.places else np.empty((3, 0), dtype=np.int64)
         for builder in self.builders.values():
             builder.pad(self.rows)
-        columns = {path: builder.finish() for path, builder in self.builders.items()}
+        # In the order of the fields, whatever was found when: a file gives the same table however it was read.
+        paths = dict.fromkeys([*filter(self.builders.__contains__, self.decoder.layout.paths()), *self.builders])
+        columns = {path: self.builders[path].finish() for path in paths}
         width = len(FACTS) if self.plan.features else 0
         return Scan(
             line=places[0],

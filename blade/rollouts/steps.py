@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from blade.rollouts.layout import RawItem
+from blade.rollouts.pieces import Pieces
 from blade.rollouts.values import ItemKind
 
 MESSAGE, REASONING, CALL, RESULT, ENVIRONMENT = range(5)
@@ -151,7 +152,7 @@ def is_blank(raw: msgspec.Raw) -> bool:
     return len(raw) <= LONGEST_BLANK and bytes(raw) in BLANK
 
 
-def text_of(raw: msgspec.Raw) -> str:
+def text_of(raw: bytes | msgspec.Raw) -> str:
     """The text of a stored content: a string, a list of parts, or something else as its JSON."""
     try:
         return plain_text(CONTENT_DECODER.decode(raw), raw)
@@ -159,9 +160,11 @@ def text_of(raw: msgspec.Raw) -> str:
         return bytes(raw).decode("utf-8", "replace")
 
 
-def texts_of(raws: Sequence[msgspec.Raw]) -> list[str]:
+def texts_of(raws: Pieces) -> list[str]:
     """The texts of many contents, decoded together where all can be."""
-    joined = b"[" + b",".join([raw or b"null" for raw in raws]) + b"]"
+    if not raws.lengths.all():  # some have none
+        return [text_of(raw) if raw else "" for raw in raws]
+    joined = b"[" + bytes(raws.joined(b","))[:-1] + b"]"
     with contextlib.suppress(*UNDECODABLE):  # messages of one part each, as most agents write them
         return [part.text for (part,) in ONE_PARTS_DECODER.decode(joined)]
     try:
@@ -174,7 +177,7 @@ def texts_of(raws: Sequence[msgspec.Raw]) -> list[str]:
     ]
 
 
-def plain_text(content: Content, raw: msgspec.Raw) -> str:
+def plain_text(content: Content, raw: bytes | msgspec.Raw) -> str:
     """The words of a decoded content."""
     if content is None or isinstance(content, str):
         return content or ""

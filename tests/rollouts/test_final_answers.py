@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rollout_rows import message
 
-from blade.rollouts.batch import Batch
+from blade.rollouts.batch import batch_of
 from blade.rollouts.endings import PLAN_SEARCH, REFUSAL_SEARCH, SANDBOX, TIMEOUT, TROUBLE_SEARCH, FinalAnswers
 from blade.rollouts.patterns import Search
 from blade.rollouts.phrases import NEXT_STEP, REFUSAL, SANDBOX_FAULT, TIMED_OUT
@@ -31,26 +31,28 @@ def test_a_search_passes_whatever_its_expression_takes(
     data: st.DataObject, expression: re.Pattern[str], search: Search, code: int
 ) -> None:
     text = re.sub(r"\s+", " ", data.draw(st.from_regex(expression, alphabet=st.characters(max_codepoint=0x2100))))
-    found = {hit for hit, _ in search.hits(text.encode("utf-8", "replace"))}
+    found = {*search.hits(text.encode("utf-8", "replace")).codes.tolist()}
     assert code in found or expression.search(GLUED.sub("", text)) is None
 
 
 @settings(max_examples=50)
 @given(texts=st.lists(st.text(max_size=6) | st.sampled_from(["I can't", "déclin", "declin", "\ud800 refus", ""])))
 def test_texts_are_searched_together_as_they_are_alone(texts: list[str]) -> None:
-    alone = [index for index, text in enumerate(texts) if REFUSAL_SEARCH.hits(text.encode("utf-8", "replace"))]
+    alone = [
+        index for index, text in enumerate(texts) if len(REFUSAL_SEARCH.hits(text.encode("utf-8", "replace")).codes)
+    ]
     assert REFUSAL_SEARCH.texts_with(texts) == alone
 
 
 def test_final_answers_are_the_same_read_together_and_alone() -> None:
     said = ["plain", "<think>hm</think> after", "", "ünïcode", 'a "quote"\n']
     outputs = [raw_items({"output": [message(text)]}, "output") for text in said]
-    together = FinalAnswers(Batch([None] * len(said), outputs)).texts
-    alone = [FinalAnswers(Batch([None], [output])).texts[0] for output in outputs]
+    together = FinalAnswers(batch_of([None] * len(said), outputs)).texts
+    alone = [FinalAnswers(batch_of([None], [output])).texts[0] for output in outputs]
     assert together == alone == ["plain", "after", "", "ünïcode", 'a "quote"']
 
 
 def test_one_undecodable_answer_does_not_spoil_the_others() -> None:
     contents: list[Any] = [{"text": 3}, "fine", None]
     outputs = [raw_items({"output": [{"role": "assistant", "content": content}]}, "output") for content in contents]
-    assert FinalAnswers(Batch([None] * 3, outputs)).texts == ['{"text":3}', "fine", ""]
+    assert FinalAnswers(batch_of([None] * 3, outputs)).texts == ['{"text":3}', "fine", ""]

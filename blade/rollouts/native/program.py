@@ -1,0 +1,94 @@
+"""A layout as the compiled half of the reader takes it: arrays of keys, and what to do with the value of each."""
+
+from collections.abc import Collection
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from blade.rollouts.columns import MAX_TEXT
+from blade.rollouts.decoding import Plan
+from blade.rollouts.fields import OWN, Leaf, Tree
+from blade.rollouts.formats import Format
+from blade.rollouts.layout import ODD_NAME, Layout
+from blade.rollouts.native.library import FIELD, NODE
+from blade.rollouts.scan import MODEL, RESPONSE_ID
+
+SKIP, NOTHING, NUMBER, FLAG, WORD, SCALAR, LIST, RAW, PRESENCE, BRANCH, PROMPT, OUTPUT = range(12)
+ACTIONS = {
+    Leaf.NULL: NOTHING, Leaf.NUMBER: NUMBER, Leaf.FLAG: FLAG, Leaf.WORD: WORD, Leaf.SCALAR: SCALAR, Leaf.LIST: LIST,
+    Leaf.ANY: RAW, Leaf.TEXT: RAW, Leaf.PRESENT: PRESENCE, Leaf.LONG: SKIP, Leaf.SKIP: SKIP,
+}  # fmt: skip
+"""How the value at the end of a path is read; those of trajectories depend on the path."""
+LONGEST = 1 << 16
+"""A row with a longer list, or a longer text in a field that is kept whatever its length, is left to others."""
+TOO_LONG = 12 * MAX_TEXT + 2
+"""Bytes of a text that no column keeps: a character takes up to twelve, in two escapes."""
+
+
+class Slot(NamedTuple):
+    """A column that is filled."""
+
+    path: str
+    leaf: Leaf | None
+    """How its values are kept; `None` where only the presence of a branch is noted."""
+    branch: int
+    """The slot that says which rows have the branch it is in; -1 for all rows."""
+
+
+class Program:
+    """What to read of every row."""
+
+    def __init__(self, tree: Tree, form: Format, whole: Collection[str]) -> None:
+        self.slots: list[Slot] = []
+        self._form = form
+        self._whole = whole
+        self._keys = bytearray()
+        self._fields: list[tuple[int, ...]] = []
+        self._nodes: list[tuple[int, int]] = []
+        self._add_node(tree, "", branch=-1)
+        self.fields: npt.NDArray[np.void] = np.array(self._fields, dtype=FIELD)
+        self.nodes: npt.NDArray[np.void] = np.array(self._nodes, dtype=NODE)
+        self.keys: npt.NDArray[np.uint8] = np.frombuffer(bytes(self._keys) + b"\0", dtype=np.uint8)
+
+    def _add_node(self, tree: Tree, prefix: str, *, branch: int) -> int:
+        """The fields of one object stand side by side, its branches behind them; slots are in the order of the tree."""
+        names = [name for name in tree if name != OWN]
+        number, first = len(self._nodes), len(self._fields)
+        self._nodes.append((first, len(names)))
+        self._fields += [()] * len(names)
+        for at, name in enumerate(names):
+            key = name.encode()
+            self._keys += key
+            place = len(self._keys) - len(key)
+            self._fields[first + at] = (place, len(key), *self._field(tree[name], prefix + name, branch))
+        return number
+
+    def _field(self, node: Tree | Leaf, path: str, branch: int) -> tuple[int, int, int, int]:
+        """Action, slot, node and limit of a field."""
+        limit = LONGEST if path in self._whole else TOO_LONG
+        if isinstance(node, dict):
+            own = self._add_slot(Slot(path, Leaf.SCALAR if OWN in node else None, branch))
+            return BRANCH, own, self._add_node(node, f"{path}.", branch=own), limit if OWN in node else 0
+        if node is Leaf.ITEMS:
+            return (PROMPT if path == self._form.prompt else OUTPUT), -1, -1, 0
+        action = ACTIONS[node]
+        slot = -1 if action in (SKIP, NOTHING) else self._add_slot(Slot(path, node, branch))
+        return action, slot, -1, LONGEST if action in (LIST, RAW) else limit
+
+    def _add_slot(self, slot: Slot) -> int:
+        self.slots.append(slot)
+        return len(self.slots) - 1
+
+
+def program_for(layout: Layout, plan: Plan) -> Program | None:
+    """What the compiled half does for a layout; `None` where the layout asks for more than it can do."""
+    form = plan.format
+    splits_output = plan.features and form.prompt is None and form.output is not None
+    if not layout.strict or plan.hash_inputs or splits_output or has_odd_name(layout.tree):
+        return None
+    return Program(layout.tree, form, {*plan.fields, MODEL, RESPONSE_ID})
+
+
+def has_odd_name(tree: Tree) -> bool:
+    return any(ODD_NAME.search(name) or (isinstance(node, dict) and has_odd_name(node)) for name, node in tree.items())

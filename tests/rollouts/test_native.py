@@ -1,0 +1,234 @@
+"""The compiled half of the reader against the Python half: whatever a file holds, both give the same table."""
+
+import ctypes
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from rollout_rows import call, message, result, rollout
+from scans import BUILDERS, agent_row, jsonl, mutated, plain, read, records, write_bytes
+
+from blade.errors import BladeError
+from blade.rollouts.decoding import RowDecoder
+from blade.rollouts.lines import Chunk
+from blade.rollouts.native import library as native_library
+from blade.rollouts.native import rows as native_rows
+from blade.rollouts.native.library import ALL_READ, REFUSED, library
+from blade.rollouts.native.program import program_for
+from blade.rollouts.native.rows import NativeRows
+from blade.rollouts.native.searching import GROUPS, NativeSearch, alike, chosen_parts
+from blade.rollouts.patterns import find_plain
+from blade.rollouts.reader import Reading, open_file
+
+pytestmark = pytest.mark.skipif(library() is None, reason="the compiled reader was not built here")
+
+
+@contextmanager
+def only_python() -> Iterator[None]:
+    """Leaves the compiled half out."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("BLADE_NATIVE", "0")
+        library.cache_clear()
+        yield
+    library.cache_clear()
+
+
+def table(path: Path, **options: Any) -> dict[str, Any]:
+    """Everything that is read of a file, or why it cannot be."""
+    try:
+        scan = read(path, **options).scan
+    except BladeError as error:
+        return {"error": str(error)}
+    columns = {name: (column.kind, column.levels) for name, column in scan.columns.items()}
+    return {**plain(scan), "columns": list(columns.items())}
+
+
+def same_by_both(path: Path, **options: Any) -> None:
+    natively = table(path, **options)
+    with only_python():
+        assert natively == table(path, **options)
+
+
+def loaded() -> ctypes.CDLL:
+    found = library()
+    assert found is not None
+    return found
+
+
+def rows_read_natively(path: Path, *, features: bool = True) -> int:
+    """How many rows of a small file the compiled half takes; -1 when it refuses them."""
+    plan = open_file(path, Reading(features=features)).plan
+    program = program_for(RowDecoder(plan).layout, plan)
+    assert program is not None
+    data = path.read_bytes()
+    part = NativeRows(program, loaded()).read(Chunk(data, len(data), 0), line=1)
+    assert part.outcome in (ALL_READ, REFUSED)
+    return part.rows if part.outcome == ALL_READ else -1
+
+
+NASTY = [
+    b'"', b"\\", b"{", b"}", b"[", b"]", b",", b":", b"null", b"true", b"-", b"0", b"01", b"1e5", b"1e999", b"-0.0",
+    b"NaN", b"12345678901234567890", b"9007199254740993", b"0.1234567890123456789012345", b"\0", b"\x01", b"\t", b"\r",
+    b"\n", b" ", b"\xff", b"\xc3", b"\xed\xa0\x80", b"\xf4\x90\x80\x80", b"\xef\xbb\xbf", "é".encode(), "🙂".encode(),
+    b"\\ud83d", b"\\ude00", b"\\ud83d\\ude00", b"\\\\ud83d\\ude00", b"\\u12g4", b"\\q", b'\\"', b"\\\\",
+    b'"type": "x_call", ', b'"role": "user", ', b'"tool_calls": [{"id": "a"}], ', b'"reward": 0, ', b'"tools": [], ',
+]  # fmt: skip
+
+
+@st.composite
+def tampered(draw: st.DrawFn) -> bytes:
+    """Rows into which something nasty is put, most often where something begins or ends."""
+    rows = [BUILDERS[draw(st.sampled_from(sorted(BUILDERS)))](number) for number in range(draw(st.integers(1, 4)))]
+    text = "".join(json.dumps(row, ensure_ascii=draw(st.booleans())) + "\n" for row in rows)
+    data = bytearray(text.encode("utf-8", "replace"))
+    for _ in range(draw(st.integers(0, 3))):
+        places = [at for at, byte in enumerate(data) if byte in b'"\\,:{}[]'] or [0]
+        at = draw(st.sampled_from(places) | st.integers(0, len(data))) + draw(st.integers(0, 1))
+        new = draw(st.sampled_from(NASTY))
+        data[at : at + draw(st.sampled_from([0, 1, len(new)]))] = new
+    return bytes(data) + draw(st.sampled_from([b"", b"\n", b"  \n\n", b"{"]))
+
+
+@settings(max_examples=400, deadline=None)
+@given(data=tampered(), features=st.booleans())
+@example(data=b'{"reward": 1, "a": "\\ud83d\\ude00"}\n', features=False)
+@example(data=b'{"reward": 1, "a": "\\\\ud83d\\ude00"}\n', features=False)
+@example(data=b'{"reward": 1, "a": "\\u00e9"}\n', features=False)
+@example(data=b'{"reward": 1, "a": [1, 2], "b": [1e999]}\n{"reward": 1, "a": [], "b": [3]}\n', features=False)
+@example(data=b'{"reward": 1e999}\n{"reward": 1, "a": 3}\n{"reward": 1, "a": {}}\n', features=False)
+def test_both_halves_read_the_same(tmp_path_factory: pytest.TempPathFactory, data: bytes, features: bool) -> None:
+    same_by_both(write_bytes(tmp_path_factory.mktemp("both") / "run.jsonl", data), features=features)
+
+
+@settings(max_examples=100, deadline=None)
+@given(rows=st.lists(mutated(st.integers(0, 9).map(agent_row)), min_size=1, max_size=8))
+def test_both_halves_read_odd_rows_alike(tmp_path_factory: pytest.TempPathFactory, rows: list[Any]) -> None:
+    same_by_both(write_bytes(tmp_path_factory.mktemp("odd") / "run.jsonl", jsonl(rows)))
+
+
+numbers = (
+    st.floats(allow_nan=False, allow_infinity=False).map(repr)
+    | st.integers(-(10**22), 10**22).map(str)
+    | st.tuples(st.integers(0, 10**19), st.integers(0, 10**10)).map(lambda pair: f"{pair[0]}.{pair[1]}")
+    | st.decimals(-1, 1, allow_nan=False, places=17).map(lambda number: format(number, "f"))
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(texts=st.lists(numbers, min_size=1, max_size=5))
+@example(
+    texts=["0.13436424411240122", "9007199254740991", "9007199254740993", "-0.0", "5e-324", "1.7976931348623157e308"]
+)
+def test_numbers_are_those_python_reads(tmp_path_factory: pytest.TempPathFactory, texts: list[str]) -> None:
+    data = "".join(f'{{"reward": 1, "x": {text}}}\n' for text in texts).encode()
+    path = write_bytes(tmp_path_factory.mktemp("numbers") / "run.jsonl", data)
+    assert rows_read_natively(path) == len(texts)
+    assert [float(row["x"]) for row in records(read(path).scan)] == [float(text) for text in texts]
+
+
+def test_rows_of_every_shape_that_gym_writes_are_read_natively(tmp_path: Path) -> None:
+    items = [call(), result("Error: no"), message("well", "user"), {"type": "web_search_call"}, message('"so"\n🙂')]
+    rows = [
+        rollout(0, 0, output=items, meta={"level": 3, "tags": ["a", None, 2]}, note=None),
+        rollout(0, 1, None, meta=None, note=None, extra=2**60),
+        rollout(1, 0, 0.5, output=[], meta={"level": 2.5, "tags": []}, note=None, extra=None),
+    ]
+    path = write_bytes(tmp_path / "run.jsonl", jsonl(rows))
+    assert rows_read_natively(path) == 3
+    same_by_both(path)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        pytest.param(b'{"reward": 1, "reward": 0}', id="twice"),
+        pytest.param(b'{"reward": 1, "new": 2}', id="new_field"),
+        pytest.param(b'{"reward": "1"}', id="new_type"),
+        pytest.param(b'{"reward": 1,}', id="comma_too_many"),
+        pytest.param(b'{"reward": 01}', id="leading_zero"),
+        pytest.param(b'{"reward": 1} {}', id="two_objects"),
+        pytest.param(b'{"reward": 1', id="cut_short"),
+        pytest.param(b'{"reward": nul}', id="not_a_word"),
+        pytest.param(b'{"rew\\u0061rd": 1}', id="escaped_key"),
+        pytest.param(b'["reward"]', id="list"),
+        pytest.param(b'{"a": "' + b"\xff" + b'"}', id="not_utf8"),
+        pytest.param(b'{"a": "\t"}', id="control_character"),
+        pytest.param(b'{"a": "\\x"}', id="wrong_escape"),
+        pytest.param(b'{"a": "\\ud800"}', id="half_a_character"),
+    ],
+)
+def test_what_is_odd_is_left_to_the_other_half(tmp_path: Path, line: bytes) -> None:
+    good = b'{"reward": 1, "a": "x"}\n'
+    path = write_bytes(tmp_path / "run.jsonl", good * 70 + line + b"\n" + good)
+    assert rows_read_natively(path) == -1
+    same_by_both(path)
+
+
+def test_a_field_that_turns_up_late_is_learned_and_the_rows_are_read_natively(tmp_path: Path) -> None:
+    rows = [{"id": n, "reward": 1, "why": None} for n in range(70)] + [{"id": 70, "reward": 0, "why": {"late": True}}]
+    path = write_bytes(tmp_path / "run.jsonl", jsonl(rows))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(RowDecoder, "decode_chunk", None)  # nothing is left to it
+        assert records(read(path).scan)[-1] == {"id": 70, "reward": 0, "why.late": True}
+
+
+def test_more_rows_and_texts_than_there_is_room_for_are_read_all_the_same(tmp_path: Path) -> None:
+    rows = [{"id": f"task {n}", "reward": n % 2, "words": f"{n} " * 20} for n in range(500)]
+    path = write_bytes(tmp_path / "run.jsonl", jsonl(rows))
+    with pytest.MonkeyPatch.context() as patch:
+        for name, room in (("ROWS", 16), ("LEVELS", 8), ("TEXTS", 512)):
+            patch.setattr(native_rows, name, room)
+        patch.setattr("blade.rollouts.lines.CHUNK", 4096)
+        patch.setattr(RowDecoder, "decode_chunk", None)
+        assert records(read(path).scan) == rows
+
+
+def test_a_library_of_another_source_or_processor_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    for version in (-1, 1):
+        monkeypatch.setattr(native_library, "source_version", lambda _folder, version=version: version)
+        library.cache_clear()
+        assert library() is None
+    monkeypatch.undo()
+    library.cache_clear()
+    assert isinstance(library(), ctypes.CDLL)
+
+
+def test_a_file_that_is_no_library_is_not_used(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(native_library, "LIBRARY", write_bytes(tmp_path / "libblade.so", b"no library"))
+    library.cache_clear()
+    assert library() is None
+    monkeypatch.undo()
+    library.cache_clear()
+
+
+words = st.sampled_from([b"vm", b"oom", b"error", b"too many", b"rate limit", b"i\xe2\x80\x99m", b"ab", b"abc", b"bca"])
+
+
+@settings(max_examples=300)
+@given(
+    texts=st.lists(words | st.binary(min_size=2, max_size=6).map(bytes.lower), min_size=1, max_size=40, unique=True),
+    data=st.lists(words | words.map(bytes.upper) | st.binary(max_size=40), max_size=12).map(b" ".join),
+)
+def test_the_compiled_search_finds_what_python_finds(texts: list[bytes], data: bytes) -> None:
+    literals = [(code, text) for code, text in enumerate(texts)]
+    codes, ends = NativeSearch(literals, loaded()).find(np.frombuffer(data + b"\n", dtype=np.uint8))
+    plainly = find_plain(literals, data + b"\n")
+    assert sorted(zip(codes.tolist(), ends.tolist(), strict=True)) == sorted(
+        zip(plainly.codes.tolist(), plainly.ends.tolist(), strict=True)
+    )
+
+
+def test_more_finds_than_there_is_room_for_are_found_all_the_same() -> None:
+    codes, ends = NativeSearch([(7, b"ab")], loaded()).find(np.frombuffer(b"AB" * 5000, dtype=np.uint8))
+    assert (set(codes.tolist()), ends.tolist()) == ({7}, list(range(2, 10_001, 2)))
+
+
+def test_fingerprints_that_are_alike_share_a_group() -> None:
+    groups = alike(sorted({*chosen_parts([f"qx{letter}".encode() for letter in "abcdefghijklmnop"]).values()}))
+    assert (len(groups), sum(map(len, groups))) == (GROUPS, 16)
