@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from rollout_rows import call, message, result, rollout
-from scans import BUILDERS, agent_row, jsonl, mutated, plain, read, records, write_bytes
+from rollout_rows import Row, call, message, result, rollout, unindexed
+from scans import BUILDERS, agent_row, chat_row, jsonl, mutated, plain, read, records, write_bytes
 
 from blade.errors import BladeError
 from blade.rollouts.decoding import RowDecoder
@@ -141,6 +141,23 @@ def test_rows_of_every_shape_that_gym_writes_are_read_natively(tmp_path: Path) -
     ]
     path = write_bytes(tmp_path / "run.jsonl", jsonl(rows))
     assert rows_read_natively(path) == 3
+    same_by_both(path)
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        pytest.param(chat_row(), id="conversation_with_calls"),
+        pytest.param({"task_id": 1, "traj": [{"role": "user", "content": "hi"}], "reward": 0}, id="nobody_acted"),
+        pytest.param({"id": 1, "messages": [{"role": "assistant", "content": "hi"}], "score": 1}, id="messages"),
+        pytest.param({"question": "2 + 2?", "prediction": 'it is "4"', "correct": True}, id="texts"),
+        pytest.param(unindexed("what?"), id="no_index"),
+        pytest.param(rollout(params={"input": "what?"}), id="prompt_is_text"),
+    ],
+)
+def test_rows_of_other_shapes_are_read_natively(tmp_path: Path, row: Row) -> None:
+    path = write_bytes(tmp_path / "run.jsonl", jsonl([row, row]))
+    assert rows_read_natively(path) == 2
     same_by_both(path)
 
 

@@ -11,8 +11,8 @@ enum { SKIP, NOTHING, NUMBER, FLAG, WORD, SCALAR, LIST, RAW, PRESENCE, BRANCH, P
 /* What a value was. ABSENT is null, too; IS_RAW is a value as it was written, as are numbers too large for a double. */
 enum { ABSENT, IS_NUMBER, IS_FLAG, IS_TEXT, IS_RAW, IS_BRANCH };
 
-/* What an item of a trajectory is, as in steps.py. */
-enum { MESSAGE, REASONING, CALL, RESULT, ENVIRONMENT };
+/* What an item of a trajectory is, as in steps.py; and whether with it the prompt of a conversation is over. */
+enum { MESSAGE, REASONING, CALL, RESULT, ENVIRONMENT, ACTING = 256 };
 
 /* How reading ended. */
 enum { ALL_READ, REFUSED, NO_ROOM };

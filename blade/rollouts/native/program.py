@@ -22,6 +22,8 @@ ACTIONS = {
 """How the value at the end of a path is read; those of trajectories depend on the path."""
 LONGEST = 1 << 16
 """A row with a longer list, or a longer text in a field that is kept whatever its length, is left to others."""
+LONGEST_INPUT = 1 << 20
+"""The same of a prompt that is hashed."""
 TOO_LONG = 12 * MAX_TEXT + 2
 """Bytes of a text that no column keeps: a character takes up to twelve, in two escapes."""
 
@@ -31,7 +33,7 @@ class Slot(NamedTuple):
 
     path: str
     leaf: Leaf | None
-    """How its values are kept; `None` where only the presence of a branch is noted."""
+    """How its values are kept; `None` where only the presence of a branch is noted. Of items there is only a hash."""
     branch: int
     """The slot that says which rows have the branch it is in; -1 for all rows."""
 
@@ -39,10 +41,13 @@ class Slot(NamedTuple):
 class Program:
     """What to read of every row."""
 
-    def __init__(self, tree: Tree, form: Format, whole: Collection[str]) -> None:
+    def __init__(self, tree: Tree, form: Format, *, whole: Collection[str], hashed: str | None) -> None:
         self.slots: list[Slot] = []
+        self.splits_output = form.prompt is None
+        """Whether a prompt is the beginning of the output."""
         self._form = form
         self._whole = whole
+        self._hashed = hashed
         self._keys = bytearray()
         self._fields: list[tuple[int, ...]] = []
         self._nodes: list[tuple[int, int]] = []
@@ -70,24 +75,31 @@ class Program:
         if isinstance(node, dict):
             own = self._add_slot(Slot(path, Leaf.SCALAR if OWN in node else None, branch))
             return BRANCH, own, self._add_node(node, f"{path}.", branch=own), limit if OWN in node else 0
+        if node is Leaf.ITEMS and path == self._form.output:
+            return OUTPUT, -1, -1, 0
         if node is Leaf.ITEMS:
-            return (PROMPT if path == self._form.prompt else OUTPUT), -1, -1, 0
+            return PROMPT, self._add_slot(Slot(path, node, branch)) if path == self._hashed else -1, -1, LONGEST_INPUT
         action = ACTIONS[node]
         slot = -1 if action in (SKIP, NOTHING) else self._add_slot(Slot(path, node, branch))
-        return action, slot, -1, LONGEST if action in (LIST, RAW) else limit
+        if action in (LIST, RAW):
+            limit = LONGEST_INPUT if path == self._hashed else LONGEST
+        return action, slot, -1, limit
 
     def _add_slot(self, slot: Slot) -> int:
         self.slots.append(slot)
         return len(self.slots) - 1
 
+    def is_hashed(self, slot: Slot) -> bool:
+        """Whether it is the field by which tasks without an id are told apart."""
+        return slot.path == self._hashed
+
 
 def program_for(layout: Layout, plan: Plan) -> Program | None:
     """What the compiled half does for a layout; `None` where the layout asks for more than it can do."""
-    form = plan.format
-    splits_output = plan.features and form.prompt is None and form.output is not None
-    if not layout.strict or plan.hash_inputs or splits_output or has_odd_name(layout.tree):
+    if not layout.strict or has_odd_name(layout.tree):
         return None
-    return Program(layout.tree, form, {*plan.fields, MODEL, RESPONSE_ID})
+    hashed = plan.format.input_field if plan.hash_inputs else None
+    return Program(layout.tree, plan.format, whole={*plan.fields, MODEL, RESPONSE_ID}, hashed=hashed)
 
 
 def has_odd_name(tree: Tree) -> bool:

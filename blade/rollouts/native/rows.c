@@ -21,6 +21,11 @@ static inline size_t cell_of(const Reader *reader, int32_t slot) {
     return (size_t)slot * reader->job->rows_room + reader->row;
 }
 
+static int no_room(Reader *reader) {
+    reader->no_room = 1;
+    return 0;
+}
+
 /* Keeps a value as it was written. */
 static int keep_level(Reader *reader, int32_t slot, uint8_t tag, Span value) {
     Job *job = reader->job;
@@ -56,6 +61,10 @@ static int keep_text(Reader *reader, const Field *field, Span text) {
     reader->job->tags[cell] = IS_TEXT;
     reader->job->codes[cell] = -1;
     return 1;
+}
+
+static int keep_raw(Reader *reader, const Field *field, Span raw) {
+    return raw.length <= field->limit && keep_level(reader, field->slot, IS_RAW, raw);
 }
 
 static int keep_number(Reader *reader, const Field *field, Span number) {
@@ -97,15 +106,17 @@ static int read_field(Reader *reader, const Field *field, uint32_t place) {
         case NOTHING: return data[place] == 'n' && scalar_end(index, place);
         case LIST:
             end = list_end(index, place);
-            return end && end - place <= field->limit && keep_level(reader, field->slot, IS_RAW, span(place, end));
+            return end && keep_raw(reader, field, span(place, end));
         case RAW:
             end = data[place] == '{' || data[place] == '[' ? value_end(index, place) : readable_end(index, place);
-            return end && end - place <= field->limit && keep_level(reader, field->slot, IS_RAW, span(place, end));
+            return end && keep_raw(reader, field, span(place, end));
         case PRESENCE:
             end = value_end(index, place);
             return end && keep_flag(reader, field, !is_blank(data, span(place, end)));
-        case PROMPT: return read_items(reader, place, 0);
-        case OUTPUT: return read_items(reader, place, 1);
+        case PROMPT:
+            end = read_items(reader, place, 0);
+            return end && (field->slot < 0 || keep_raw(reader, field, span(place, end)));
+        case OUTPUT: return read_items(reader, place, 1) != 0;
         case BRANCH:
             if (data[place] == '{') {
                 reader->job->tags[cell_of(reader, field->slot)] = IS_BRANCH;
@@ -117,7 +128,7 @@ static int read_field(Reader *reader, const Field *field, uint32_t place) {
     }
 }
 
-static inline int is_key(const Reader *reader, const Field *field, uint32_t place) {
+static inline int is_named(const Reader *reader, const Field *field, uint32_t place) {
     const Index *index = reader->index;
     const uint8_t *at = index->data + place + 1;
     return index->size - place > field->key_length + 2 && at[field->key_length] == '"' &&
@@ -127,9 +138,9 @@ static inline int is_key(const Reader *reader, const Field *field, uint32_t plac
 /* The field that a key names: most often the one behind the last, else whichever; NULL for one nobody told of. */
 static inline const Field *field_of(const Reader *reader, const Node *node, int32_t guess, uint32_t place) {
     const Field *fields = reader->job->fields + node->first;
-    if (guess < node->count && is_key(reader, fields + guess, place)) return fields + guess;
+    if (guess < node->count && is_named(reader, fields + guess, place)) return fields + guess;
     for (int32_t i = 0; i < node->count; i++)
-        if (is_key(reader, fields + i, place)) return fields + i;
+        if (is_named(reader, fields + i, place)) return fields + i;
     return NULL;
 }
 

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from blade.rollouts.batch import Batch, Items
-from blade.rollouts.cells import plain_values
+from blade.rollouts.cells import items_hash, plain_values, raw_hash
 from blade.rollouts.columns import MAX_TEXT, Column
 from blade.rollouts.decoding import Plan
 from blade.rollouts.fields import Leaf
@@ -18,6 +18,7 @@ from blade.rollouts.lines import Chunk, Record
 from blade.rollouts.native.library import ALL_READ, ITEM, LEVEL, SPAN, Job, address, library
 from blade.rollouts.native.program import Program, Slot, program_for
 from blade.rollouts.pieces import Indices, Pieces
+from blade.rollouts.scan import INPUT_HASH
 
 ROWS = 1 << 13
 ITEMS = 1 << 15
@@ -27,12 +28,15 @@ REFUSED_ROWS = 64
 LARGEST = 1 << 31
 """Places within a chunk are numbers of 32 bits."""
 LINE_BREAK = 10
+ACTING = 256
+"""Marks the kind of an item with which the prompt of a conversation is over."""
 MAX_SCALE = 64
 """How many times larger arrays may become for chunks of many short rows."""
 FEW = 4
 """After so many refused chunks nothing is tried any more, unless more were taken."""
 ABSENT, IS_NUMBER, IS_FLAG, IS_TEXT, IS_RAW, IS_BRANCH = range(6)
 LISTS = msgspec.json.Decoder(LEAF_TYPES[Leaf.LIST])
+PROMPTS = msgspec.json.Decoder(LEAF_TYPES[Leaf.ITEMS])
 WRITTEN = msgspec.json.Decoder(list[msgspec.Raw])
 SCALARS = msgspec.json.Decoder(list[Scalar])
 TOO_LONG_TEXT = "-" * (MAX_TEXT + 1)
@@ -92,6 +96,8 @@ class NativeRows:
         outcome = self.library.blade_read_rows(ctypes.byref(job), len(self.program.slots))
         items = self.items[: job.items_count if outcome == ALL_READ else 0]
         steps = self.prompt_steps[before : len(self)].copy()
+        if self.program.splits_output:
+            items, steps = without_prompts(items, items["row"].astype(np.int64) - before, len(steps))
         batch = Batch(native_items(items, chunk.buffer, before), steps)
         return Part(outcome, len(steps), job.lines, batch, self._refused(chunk))
 
@@ -110,10 +116,15 @@ class NativeRows:
         texts = WRITTEN.decode(b"[" + self.texts[: max(self.job.texts_size - 1, 0)].tobytes() + b"]")
         owners = self.levels["slot"][: len(texts)]
         for number, slot in enumerate(self.program.slots):
-            if slot.leaf is not None:
-                mine = np.flatnonzero(owners == number)
-                levels = levels_of([texts[at] for at in mine.tolist()], slot.leaf)
-                yield slot.path, slot.leaf, self._column(number, slot, self._codes(number, mine), levels)
+            if slot.leaf is None:
+                continue
+            mine = np.flatnonzero(owners == number)
+            codes, written = self._codes(number, mine), [texts[at] for at in mine.tolist()]
+            if self.program.is_hashed(slot):
+                hashes: list[Any] = [input_hash(text, slot.leaf) for text in written]
+                yield INPUT_HASH, Leaf.WORD, Column(kind="text", values=codes, levels=hashes)
+            if slot.leaf is not Leaf.ITEMS:
+                yield slot.path, slot.leaf, self._column(number, slot, codes, levels_of(written, slot.leaf))
 
     def _codes(self, number: int, mine: npt.NDArray[np.int64]) -> npt.NDArray[np.int32]:
         """For each row which of the slot's levels it has; -1 for none."""
@@ -177,6 +188,11 @@ class NativeReading:
         return True
 
 
+def input_hash(written: msgspec.Raw, leaf: Leaf) -> str | None:
+    """A name for a prompt."""
+    return items_hash(PROMPTS.decode(written)) if leaf is Leaf.ITEMS else raw_hash(written)
+
+
 def levels_of(texts: Sequence[msgspec.Raw], leaf: Leaf) -> Sequence[Any]:
     """Values that were kept as they were written, decoded."""
     if leaf is Leaf.LIST:
@@ -200,6 +216,15 @@ def values_of(
     return values
 
 
+def without_prompts(items: npt.NDArray[np.void], row: Indices, rows: int) -> tuple[npt.NDArray[np.void], Indices]:
+    """Items of conversations from where each agent begins to act, and how many each had before that."""
+    acting = np.flatnonzero(items["kind"] >= ACTING)
+    first = np.full(rows, len(items))
+    first[row[acting[::-1]]] = acting[::-1]
+    is_prompt = np.arange(len(items)) < first[row]
+    return items[~is_prompt], np.bincount(row[is_prompt], minlength=rows)
+
+
 def native_items(items: npt.NDArray[np.void], data: bytes | bytearray, before: int) -> Items:
     """Items as others ask for them; `before` rows were read before theirs."""
 
@@ -216,7 +241,7 @@ def native_items(items: npt.NDArray[np.void], data: bytes | bytearray, before: i
 
     return Items(
         row=items["row"].astype(np.int64) - before,
-        kinds=items["kind"].astype(np.int64),
+        kinds=items["kind"].astype(np.int64) % ACTING,
         payloads=pieces_at(items["payload"], data),
         digests=items["digest"].copy(),
         names=names,

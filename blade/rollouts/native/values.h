@@ -160,20 +160,56 @@ static uint32_t readable_end(Index *index, uint32_t place) {
     return number_value(index->data + place, index->data + end, &value) ? end : 0;
 }
 
+/* What comes next in a list or an object that is open. */
+enum { WRONG = -1, NO_MORE, MORE };
+
+typedef struct {
+    int any;        /* whether something came before */
+    uint32_t place; /* of the value, or of the closing bracket */
+    const uint8_t *key;
+    uint32_t key_length;
+} Cursor;
+
+static inline int next_value(Index *index, Cursor *cursor) {
+    cursor->place = take(index);
+    if (index->data[cursor->place] == ']') return NO_MORE;
+    if (cursor->any) {
+        if (index->data[cursor->place] != ',') return WRONG;
+        cursor->place = take(index);
+    }
+    cursor->any = 1;
+    return MORE;
+}
+
+static inline int next_field(Index *index, Cursor *cursor) {
+    const uint8_t *data = index->data;
+    uint32_t place = take(index);
+    if (data[place] == '}') return NO_MORE;
+    if (cursor->any) {
+        if (data[place] != ',') return WRONG;
+        place = take(index);
+    }
+    cursor->any = 1;
+    uint32_t end = data[place] == '"' ? scalar_end(index, place) : 0;
+    if (!end || data[take(index)] != ':') return WRONG;
+    cursor->key = data + place + 1;
+    cursor->key_length = end - place - 2;
+    cursor->place = take(index);
+    return MORE;
+}
+
+static inline int is_key(const Cursor *cursor, const char *key) {
+    return cursor->key_length == strlen(key) && !memcmp(cursor->key, key, cursor->key_length);
+}
+
 /* Where a list of scalars, or null, ends; 0 when it is none. */
 static uint32_t list_end(Index *index, uint32_t place) {
-    const uint8_t *data = index->data;
-    if (data[place] != '[') return data[place] == 'n' ? scalar_end(index, place) : 0;
-    place = take(index);
-    while (data[place] != ']') {
-        if (!readable_end(index, place)) return 0;
-        place = take(index);
-        if (data[place] == ']') break;
-        if (data[place] != ',') return 0;
-        place = take(index);
-        if (data[place] == ']') return 0;
-    }
-    return place + 1;
+    if (index->data[place] != '[') return index->data[place] == 'n' ? scalar_end(index, place) : 0;
+    Cursor cursor = {0};
+    int more;
+    while ((more = next_value(index, &cursor)) == MORE)
+        if (!readable_end(index, cursor.place)) return 0;
+    return more == NO_MORE ? cursor.place + 1 : 0;
 }
 
 #endif
