@@ -82,11 +82,15 @@ def scan_ranges(path: Path, plan: Plan, ranges: list[Range], *, jobs: int, progr
 def scan_in_processes(path: Path, plan: Plan, ranges: list[Range], *, jobs: int, progress: Progress) -> Iterator[Scan]:
     # fork starts in milliseconds; elsewhere it is not safe, and spawn is what there is.
     context = multiprocessing.get_context("fork" if sys.platform == "linux" else "spawn")
-    with ProcessPoolExecutor(min(jobs, len(ranges)), mp_context=context) as pool:
+    pool = ProcessPoolExecutor(min(jobs, len(ranges)), mp_context=context)
+    try:
         futures = [pool.submit(scan_range, path, plan, piece) for piece in ranges]
         for (_, end), future in zip(ranges, futures, strict=True):
             yield future.result()
             progress(end, ranges[-1][1])
+    finally:
+        # Nobody has to wait for the processes to go once their results are here.
+        pool.shutdown(wait=False, cancel_futures=True)
 
 
 def no_progress(_done: int, _total: int) -> None:

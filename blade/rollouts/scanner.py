@@ -125,7 +125,9 @@ class Scanner:
         if builder.length > self.rows:
             return  # `{"a.b": 1, "a": {"b": 2}}`: one path, and the first has it
         builder.pad(self.rows)
-        if isinstance(values, Column):
+        if isinstance(values, Column) and path == RESPONSE_ID and values.kind != "text":
+            builder.add([None] * len(values.values), "text")
+        elif isinstance(values, Column):
             builder.add_column(replace(values, levels=self._kept(path, values.levels)))
         else:
             builder.add(self._kept(path, values), "text" if path == RESPONSE_ID else kind)

@@ -9,6 +9,7 @@ Run as a script it reads one file and prints its peak memory and the size of the
 python tests/bench/ours.py FILE
 """
 
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,10 +20,13 @@ import numpy.typing as npt
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from blade.rollouts.features import FACTS
+from blade.rollouts.native.library import library
 from blade.rollouts.reader import Reading, scan_file
 from blade.rollouts.scan import Scan
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from alternatives import Answer
 
 NUMBERS = (
@@ -46,6 +50,21 @@ def blade_f(path: Path, jobs: int = 1) -> "Answer":
     names = {"messages": "messages", "calls": "tool_calls", "reasoning": "reasoning", "results": "tool_results"}
     counts = {name: facts[fact] for name, fact in names.items()}
     return pass_rates(scan.columns["_ng_task_index"].values, scan.columns["reward"].values) | counts
+
+
+def not_compiled(path: Path, reader: "Callable[[Path], Answer]") -> "Answer":
+    """The same by the reader in Python. For a process of its own: there is no way back."""
+    os.environ["BLADE_NATIVE"] = "0"
+    library.cache_clear()
+    return reader(path)
+
+
+def python_m(path: Path) -> "Answer":
+    return not_compiled(path, blade_m)
+
+
+def python_f(path: Path) -> "Answer":
+    return not_compiled(path, blade_f)
 
 
 def blade_profile(path: Path) -> "Answer":

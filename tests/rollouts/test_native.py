@@ -32,11 +32,13 @@ pytestmark = pytest.mark.skipif(library() is None, reason="the compiled reader w
 @contextmanager
 def only_python() -> Iterator[None]:
     """Leaves the compiled half out."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("BLADE_NATIVE", "0")
+    try:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("BLADE_NATIVE", "0")
+            library.cache_clear()
+            yield
+    finally:
         library.cache_clear()
-        yield
-    library.cache_clear()
 
 
 def table(path: Path, **options: Any) -> dict[str, Any]:
@@ -153,6 +155,8 @@ def test_rows_of_every_shape_that_gym_writes_are_read_natively(tmp_path: Path) -
         pytest.param({"question": "2 + 2?", "prediction": 'it is "4"', "correct": True}, id="texts"),
         pytest.param(unindexed("what?"), id="no_index"),
         pytest.param(rollout(params={"input": "what?"}), id="prompt_is_text"),
+        pytest.param(rollout(response={"id": 7}), id="id_is_no_text"),
+        pytest.param(rollout(response={"id": "x-failed", "model": "m" * 300}), id="failed_by_its_id"),
     ],
 )
 def test_rows_of_other_shapes_are_read_natively(tmp_path: Path, row: Row) -> None:
