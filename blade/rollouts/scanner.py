@@ -125,12 +125,16 @@ class Scanner:
         if builder.length > self.rows:
             return  # `{"a.b": 1, "a": {"b": 2}}`: one path, and the first has it
         builder.pad(self.rows)
-        if isinstance(values, Column) and path == RESPONSE_ID and values.kind != "text":
-            builder.add([None] * len(values.values), "text")
-        elif isinstance(values, Column):
-            builder.add_column(replace(values, levels=self._kept(path, values.levels)))
+        if isinstance(values, Column):
+            builder.add_column(self._kept_column(path, values))
         else:
             builder.add(self._kept(path, values), "text" if path == RESPONSE_ID else kind)
+
+    def _kept_column(self, path: str, column: Column) -> Column:
+        levels = self._kept(path, column.levels)
+        if path == RESPONSE_ID and (column.kind != "text" or levels.count(None) == len(levels)):
+            return Column(kind="text", values=np.full(len(column.values), -1, dtype=np.int32))
+        return replace(column, levels=levels)
 
     def _kept(self, path: str, values: Sequence[Any]) -> Any:
         """What is kept of texts that are of use whatever their length, or in part."""

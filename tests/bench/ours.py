@@ -72,24 +72,27 @@ def blade_profile(path: Path) -> "Answer":
     from alternatives import profile_answer
 
     columns = scan_file(path, Reading(features=False), use_cache=False).scan.columns
-    task = columns["_ng_task_index"].values
-    profile = {name: statistics(task, columns[name].numbers()) for name in NUMBERS}
-    medians = profile["similarity"][3]
+    profile = statistics(columns["_ng_task_index"].values, np.stack([columns[name].numbers() for name in NUMBERS]))
+    medians = profile[3, NUMBERS.index("similarity")]
     return profile_answer(medians, len(medians))
 
 
 def statistics(task: npt.NDArray[np.float64], values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Five rows of statistics, one column per task."""
-    order = np.lexsort((values, task))
-    task, values = task[order], values[order]
-    first = np.flatnonzero(np.diff(task, prepend=np.nan) != 0)
-    count = np.diff(first, append=len(task))
-    last = first + count - 1
-    mean = np.add.reduceat(values, first) / count
-    squares = np.add.reduceat((values - np.repeat(mean, count)) ** 2, first)
-    middle = (values[first + (count - 1) // 2] + values[first + count // 2]) / 2
-    deviation = np.sqrt(squares / np.maximum(count - 1, 1))
-    return np.stack([mean, values[last], values[first], middle, deviation])
+    """Five statistics of every field of every task; fields are the rows of `values`."""
+    _, group, count = np.unique(task, return_inverse=True, return_counts=True)
+    order = np.argsort(group, kind="stable")
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order)) - np.repeat(np.cumsum(count) - count, count)
+    table = np.full((len(values), len(count), count.max()), np.inf)  # behind what a task has
+    table[:, group, place] = values
+    table.sort(axis=2)
+    tasks = np.arange(len(count))
+    middle = (table[:, tasks, (count - 1) // 2] + table[:, tasks, count // 2]) / 2
+    known = np.arange(count.max()) < count[:, None]
+    mean = np.where(known, table, 0).sum(axis=2) / count
+    squares = np.where(known, table - mean[:, :, None], 0) ** 2
+    deviation = np.sqrt(squares.sum(axis=2) / np.maximum(count - 1, 1))
+    return np.stack([mean, table[:, tasks, count - 1], table[:, :, 0], middle, deviation])
 
 
 def table_bytes(scan: Scan) -> int:
