@@ -160,6 +160,15 @@ def is_beginning(turn: list[Any], following: list[Any]) -> bool:
     return bool(turn) and bool(following) and isinstance(following[0], list) and following[0][: len(turn)] == turn
 
 
+def is_text_or_nothing(value: Any) -> bool:
+    return value is None or isinstance(value, str)
+
+
+def with_texts(item: dict[str, Any]) -> dict[str, Any]:
+    """The item with names that are texts."""
+    return {key: str(v) if key in ITEM_TEXTS and v is not None else v for key, v in item.items()}
+
+
 def mended_items(value: Any, *, path: str) -> list[dict[str, Any]]:
     """Items in one flat list (some agents nest them by turn), with names that are texts."""
     if isinstance(value, dict):
@@ -173,7 +182,7 @@ def mended_items(value: Any, *, path: str) -> list[dict[str, Any]]:
         if isinstance(item, list):
             out.extend(mended_items(item, path=f"{path}[{index}]"))
         elif isinstance(item, dict):
-            out.append({k: str(v) if k in ITEM_TEXTS and v is not None else v for k, v in item.items()})
+            out.append(item if all(map(is_text_or_nothing, map(item.get, ITEM_TEXTS))) else with_texts(item))
         elif isinstance(item, str):
             out.append({"role": "assistant", "content": item})
         else:

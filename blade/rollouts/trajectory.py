@@ -4,13 +4,11 @@ Positions are numbered over prompt and output together, by the same `steps` that
 citation made from the table points at the right item.
 """
 
-import contextlib
 from typing import Any
 
 import msgspec
 
-from blade.rollouts.conform import BadRow, conform, decode_any
-from blade.rollouts.fields import Leaf, Tree, graft
+from blade.rollouts.conform import BadRow, decode_any, mended_items
 from blade.rollouts.formats import Format
 from blade.rollouts.layout import RawItem
 from blade.rollouts.steps import (
@@ -52,16 +50,15 @@ def read_items(record: dict[str, Any], form: Format) -> list[Item]:
 
 def raw_items(record: dict[str, Any], path: str | None) -> Trajectory:
     """The stored items at a path, mended where they are nested or oddly typed."""
-    if path is None:
-        return None
-    tree: Tree = {}
-    graft(tree, path, Leaf.ITEMS)
-    value: Any = {}
-    with contextlib.suppress(BadRow):
-        value = conform(record, tree, path="")
-    for name in path.split("."):
+    value: Any = record if path else None
+    for name in path.split(".") if path else ():
         value = value.get(name) if isinstance(value, dict) else None
-    return ITEMS.decode(msgspec.json.encode(value))
+    if value is None or isinstance(value, str):
+        return value
+    try:
+        return ITEMS.decode(msgspec.json.encode(mended_items(value, path=str(path))))
+    except BadRow:
+        return None
 
 
 def called_names(items: list[RawItem]) -> dict[str, str | None]:
