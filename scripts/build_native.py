@@ -21,7 +21,7 @@ except ModuleNotFoundError:  # when it is run by hand
 
 FOLDER = Path("blade", "rollouts", "native")
 LIBRARY = FOLDER / "libblade.so"
-INSTRUCTIONS = ("-mavx2", "-mbmi", "-mbmi2", "-mlzcnt", "-mpopcnt", "-mpclmul")
+INSTRUCTIONS = ("-mavx2", "-mbmi", "-mpopcnt", "-mpclmul")
 """What the library needs of a processor; it asks the processor when it is loaded."""
 
 

@@ -210,6 +210,13 @@ def test_more_rows_and_texts_than_there_is_room_for_are_read_all_the_same(tmp_pa
         assert records(read(path).scan) == rows
 
 
+def test_a_text_of_a_field_that_was_asked_for_is_told_apart_whatever_its_length(tmp_path: Path) -> None:
+    rows = [{"id": n, "reward": 1, "config": "x" * 100_000 + str(n % 2)} for n in range(4)]
+    path = write_bytes(tmp_path / "run.jsonl", jsonl(rows))
+    same_by_both(path, fields=("config",))
+    assert len({row["config"] for row in records(read(path, fields=("config",)).scan)}) == 2
+
+
 def test_a_library_of_another_source_or_processor_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
     for version in (-1, 1):
         monkeypatch.setattr(native_library, "source_version", lambda _folder, version=version: version)

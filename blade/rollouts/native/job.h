@@ -26,7 +26,8 @@ typedef struct {
     int32_t action;
     int32_t slot;   /* where the value goes; -1 for nowhere */
     int32_t node;   /* the fields of a BRANCH */
-    uint32_t limit; /* a longer text is not kept */
+    uint32_t limit; /* bytes of a text or another value that is kept as it was written */
+    uint32_t whole; /* whether a row with a longer text is refused; otherwise the text is left out */
 } Field;
 
 typedef struct {

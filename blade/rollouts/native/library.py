@@ -19,6 +19,7 @@ LIBRARY = Path(__file__).with_name("libblade.so")
 SPAN = np.dtype([("start", "u4"), ("length", "u4")])
 FIELD = np.dtype([
     ("key", "u4"), ("key_length", "u4"), ("action", "i4"), ("slot", "i4"), ("node", "i4"), ("limit", "u4"),
+    ("whole", "u4"),
 ])  # fmt: skip
 NODE = np.dtype([("first", "i4"), ("count", "i4")])
 ITEM = np.dtype([

@@ -66,7 +66,8 @@ class Program:
             key = name.encode()
             self._keys += key
             place = len(self._keys) - len(key)
-            self._fields[first + at] = (place, len(key), *self._field(tree[name], prefix + name, branch))
+            path = prefix + name
+            self._fields[first + at] = (place, len(key), *self._field(tree[name], path, branch), path in self._whole)
         return number
 
     def _field(self, node: Tree | Leaf, path: str, branch: int) -> tuple[int, int, int, int]:

@@ -57,6 +57,7 @@ static int keep_level(Reader *reader, int32_t slot, uint8_t tag, Span value) {
 
 static int keep_text(Reader *reader, const Field *field, Span text) {
     if (text.length <= field->limit) return keep_level(reader, field->slot, IS_TEXT, text);
+    if (field->whole) return 0;
     size_t cell = cell_of(reader, field->slot);
     reader->job->tags[cell] = IS_TEXT;
     reader->job->codes[cell] = -1;
@@ -181,8 +182,8 @@ static uint32_t read_row(Reader *reader, uint32_t place) {
 /* The version of this source, or -1 on a processor that cannot run it. */
 __attribute__((target("arch=x86-64"))) int32_t blade_version(void) {
     __builtin_cpu_init();
-    int able = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("pclmul") &&
-               __builtin_cpu_supports("popcnt") && __builtin_cpu_supports("bmi2");
+    int able = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("popcnt") &&
+               __builtin_cpu_supports("pclmul");
     return able ? VERSION : -1;
 }
 

@@ -43,8 +43,8 @@ static double quotient(uint64_t digits, uint32_t places) {
         10000000000000000000ULL,
     };
     uint64_t power = powers[places];
-    if (digits < 1ULL << 53 && power < 1ULL << 53) return (double)digits / (double)power;
-    int shift = 55 - (64 - (int)_lzcnt_u64(digits)) + (64 - (int)_lzcnt_u64(power));
+    if ((digits < 1ULL << 53 && power < 1ULL << 53) || !digits) return (double)digits / (double)power;
+    int shift = 55 + __builtin_clzll(digits) - __builtin_clzll(power);
     if (shift < 0) shift = 0;
     unsigned __int128 dividend = (unsigned __int128)digits << shift;
     uint64_t whole = (uint64_t)(dividend / power);
