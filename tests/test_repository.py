@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tarfile
 import zipfile
 from pathlib import Path, PurePosixPath
 
@@ -88,16 +89,34 @@ def test_lock_files_are_recognised(name: str) -> None:
     assert LOCK_FILES.fullmatch(name)
 
 
+def built(root: Path, target: str, out: Path) -> Path:
+    """The package as a `wheel` or an `sdist`, built in this environment, so that no network is needed."""
+    build = [sys.executable, "-m", "hatchling", "build", "--target", target, "--directory", str(out)]
+    subprocess.run(build, cwd=root, check=True, capture_output=True)
+    (archive,) = out.iterdir()
+    return archive
+
+
+def names_in(wheel: Path) -> list[str]:
+    with zipfile.ZipFile(wheel) as packed:
+        return sorted(packed.namelist())
+
+
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The package's wheel, unpacked. Built in this environment, so that no network is needed."""
-    out = tmp_path_factory.mktemp("wheel")
-    build = [sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", str(out)]
-    subprocess.run(build, cwd=ROOT, check=True, capture_output=True)
-    (archive,) = out.glob("*.whl")
-    with zipfile.ZipFile(archive) as packed:
-        packed.extractall(out / "unpacked")
-    return out / "unpacked"
+    """The package's wheel, unpacked."""
+    out = tmp_path_factory.mktemp("unpacked")
+    with zipfile.ZipFile(built(ROOT, "wheel", tmp_path_factory.mktemp("wheel"))) as packed:
+        packed.extractall(out)
+    return out
+
+
+def test_a_wheel_made_from_the_source_distribution_is_the_same(tmp_path: Path) -> None:
+    with tarfile.open(built(ROOT, "sdist", tmp_path / "sdist")) as packed:
+        packed.extractall(tmp_path / "source", filter="data")
+    (source,) = (tmp_path / "source").iterdir()
+
+    assert names_in(built(source, "wheel", tmp_path / "again")) == names_in(built(ROOT, "wheel", tmp_path / "wheel"))
 
 
 def runtime_distributions(requirements: list[str]) -> set[str]:
