@@ -51,6 +51,7 @@ typedef struct {
 typedef struct {
     const uint8_t *data;
     uint64_t size, offset, line; /* of the data in the file; of its first line, counted from 1 */
+    uint64_t seed;               /* nobody knows it beforehand, so nobody can make texts that all have one hash */
     const Field *fields;
     const Node *nodes;
     const uint8_t *keys;

@@ -50,10 +50,10 @@ class Job(ctypes.Structure):
     refused_count: int
     lines: int
     _fields_ = (
-        ("data", ADDRESS), ("size", SIZE), ("offset", SIZE), ("line", SIZE), ("fields", ADDRESS), ("nodes", ADDRESS),
-        ("keys", ADDRESS), ("numbers", ADDRESS), ("codes", ADDRESS), ("tags", ADDRESS), ("places", ADDRESS),
-        ("prompt_steps", ADDRESS), ("seen", ADDRESS), ("items", ADDRESS), ("levels", ADDRESS), ("texts", ADDRESS),
-        ("levels_hash", ADDRESS), ("refused", ADDRESS), ("rows_room", COUNT), ("items_room", COUNT),
+        ("data", ADDRESS), ("size", SIZE), ("offset", SIZE), ("line", SIZE), ("seed", SIZE), ("fields", ADDRESS),
+        ("nodes", ADDRESS), ("keys", ADDRESS), ("numbers", ADDRESS), ("codes", ADDRESS), ("tags", ADDRESS),
+        ("places", ADDRESS), ("prompt_steps", ADDRESS), ("seen", ADDRESS), ("items", ADDRESS), ("levels", ADDRESS),
+        ("texts", ADDRESS), ("levels_hash", ADDRESS), ("refused", ADDRESS), ("rows_room", COUNT), ("items_room", COUNT),
         ("levels_room", COUNT), ("texts_room", COUNT), ("levels_hash_room", COUNT), ("refused_room", COUNT),
         ("rows", COUNT), ("items_count", COUNT), ("levels_count", COUNT), ("texts_size", COUNT),
         ("refused_count", COUNT), ("tries", COUNT), ("lines", COUNT),

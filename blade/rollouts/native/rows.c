@@ -30,7 +30,8 @@ static int no_room(Reader *reader) {
 static int keep_level(Reader *reader, int32_t slot, uint8_t tag, Span value) {
     Job *job = reader->job;
     const uint8_t *text = reader->index->data + value.start;
-    uint32_t mask = job->levels_hash_room - 1, at = (uint32_t)hash(text, value.length, (uint64_t)slot) & mask;
+    uint32_t mask = job->levels_hash_room - 1;
+    uint32_t at = (uint32_t)hash(text, value.length, job->seed + (uint64_t)slot) & mask;
     for (; job->levels_hash[at]; at = (at + 1) & mask) {
         const Level *level = &job->levels[job->levels_hash[at] - 1];
         if (level->slot == (uint32_t)slot && level->text.length == value.length &&

@@ -1,6 +1,7 @@
 """Rows read by the compiled half: arrays that fill up, and are turned into columns when they are full."""
 
 import ctypes
+import secrets
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -81,7 +82,7 @@ class NativeRows:
             items=address(self.items), levels=address(self.levels), texts=address(self.texts),
             levels_hash=address(self.hash), rows_room=rows, items_room=len(self.items), levels_room=levels,
             texts_room=len(self.texts), levels_hash_room=len(self.hash), refused=address(self.refused),
-            refused_room=REFUSED_ROWS,
+            refused_room=REFUSED_ROWS, seed=secrets.randbits(64),
         )  # fmt: skip
 
     def __len__(self) -> int:
