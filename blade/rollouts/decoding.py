@@ -82,9 +82,10 @@ class RowDecoder:
         """Rows decoded one at a time; a bad one is set aside."""
         rows = [quick_row(record.data, self.layout) for record in records]
         odd = {index: whole_row(record) for index, record in enumerate(records) if rows[index] is None}
-        if odd and self._grow(row for row in odd.values() if not isinstance(row, Reason)):
+        # A row that the old layout took may be odd to the new one: a list where it now knows texts and objects.
+        while odd and self._grow(row for row in odd.values() if not isinstance(row, Reason)):
             rows = [quick_row(record.data, self.layout) for record in records]
-            odd = {index: row for index, row in odd.items() if rows[index] is None}
+            odd = {index: whole_row(record) for index, record in enumerate(records) if rows[index] is None}
         for index, row in odd.items():
             rows[index] = row if isinstance(row, Reason) else mended_row(row, self.layout)
         pairs = list(zip(records, rows, strict=True))

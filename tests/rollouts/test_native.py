@@ -103,6 +103,8 @@ def tampered(draw: st.DrawFn) -> bytes:
 @example(data=b'{"reward": 1, "a": "\\\\ud83d\\ude00"}\n', features=False)
 @example(data=b'{"reward": 1, "a": "\\u00e9"}\n', features=False)
 @example(data=b'{"reward": 1, "a": [1, 2], "b": [1e999]}\n{"reward": 1, "a": [], "b": [3]}\n', features=False)
+@example(data=b'{"reward": 1, "a.b": 1, "a": {"b": "x"}}\n{"reward": 1, "a": {"b": "y"}}\n', features=False)
+@example(data=b'{"reward": 1, "input_hash": "x", "question": "y"}\n', features=False)
 @example(data=b'{"reward": 1e999}\n{"reward": 1, "a": 3}\n{"reward": 1, "a": {}}\n', features=False)
 def test_both_halves_read_the_same(tmp_path_factory: pytest.TempPathFactory, data: bytes, features: bool) -> None:
     same_by_both(write_bytes(tmp_path_factory.mktemp("both") / "run.jsonl", data), features=features)
@@ -208,6 +210,20 @@ def test_more_rows_and_texts_than_there_is_room_for_are_read_all_the_same(tmp_pa
         patch.setattr("blade.rollouts.lines.CHUNK", 4096)
         patch.setattr(RowDecoder, "decode_chunk", None)
         assert records(read(path).scan) == rows
+
+
+def test_calls_are_the_same_however_their_tool_is_written(tmp_path: Path) -> None:
+    plainly, escaped = (jsonl([rollout(0, n, output=[call("search"), call("search")])]) for n in range(2))
+    path = write_bytes(tmp_path / "run.jsonl", plainly + escaped.replace(b"search", b"sea\\u0072ch", 1))
+    same_by_both(path)
+
+
+def test_a_row_that_only_the_old_layout_took_is_read_by_the_new_one(tmp_path: Path) -> None:
+    rows = [{"id": n, "score": 1, "note": "x" * 500} for n in range(70)]
+    rows += [{"id": 70, "score": 1, "note": ["a", "b"]}, {"id": 71, "score": 0, "note": {"why": "late"}, "new": 2}]
+    path = write_bytes(tmp_path / "run.jsonl", jsonl(rows))
+    same_by_both(path)
+    assert records(read(path).scan)[-1] == {"id": 71, "score": 0, "note.why": "late", "new": 2}
 
 
 def test_a_text_of_a_field_that_was_asked_for_is_told_apart_whatever_its_length(tmp_path: Path) -> None:

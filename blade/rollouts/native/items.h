@@ -79,7 +79,7 @@ static int read_function(Index *index, Span *name, Span *arguments) {
     *name = *arguments = span(0, 0);
     while (good && (more = next_field(index, &cursor)) == MORE) {
         if (is_key(&cursor, "name"))
-            good = read_text(index, cursor.place, name);
+            good = read_plain_text(index, cursor.place, name);
         else if (is_key(&cursor, "arguments"))
             good = read_raw(index, cursor.place, arguments);
         else
@@ -97,7 +97,7 @@ static int read_call(Index *index, ChatCall *call) {
         if (is_key(&cursor, "id"))
             good = read_text(index, cursor.place, &call->id);
         else if (is_key(&cursor, "name"))
-            good = read_text(index, cursor.place, &name);
+            good = read_plain_text(index, cursor.place, &name);
         else if (is_key(&cursor, "arguments"))
             good = read_raw(index, cursor.place, &arguments);
         else if (is_key(&cursor, "function")) {
@@ -177,7 +177,7 @@ static int read_said_field(Index *index, const Cursor *cursor, Said *said) {
         case 4:
             if (is_key(cursor, "type")) return read_plain_text(index, place, &said->type);
             if (is_key(cursor, "role")) return read_plain_text(index, place, &said->role);
-            if (is_key(cursor, "name")) return read_text(index, place, &said->name);
+            if (is_key(cursor, "name")) return read_plain_text(index, place, &said->name);
             break;
         case 6:
             if (is_key(cursor, "output")) return read_raw(index, place, &said->output);

@@ -12,7 +12,7 @@ from blade.rollouts.fields import OWN, Leaf, Tree
 from blade.rollouts.formats import Format
 from blade.rollouts.layout import ODD_NAME, Layout
 from blade.rollouts.native.library import FIELD, NODE
-from blade.rollouts.scan import MODEL, RESPONSE_ID
+from blade.rollouts.scan import INPUT_HASH, MODEL, RESPONSE_ID
 
 SKIP, NOTHING, NUMBER, FLAG, WORD, SCALAR, LIST, RAW, PRESENCE, BRANCH, PROMPT, OUTPUT = range(12)
 ACTIONS = {
@@ -97,7 +97,8 @@ class Program:
 
 def program_for(layout: Layout, plan: Plan) -> Program | None:
     """What the compiled half does for a layout; `None` where the layout asks for more than it can do."""
-    if not layout.strict or has_odd_name(layout.tree):
+    paths = list(layout.paths())
+    if not layout.strict or has_odd_name(layout.tree) or len({*paths, INPUT_HASH}) <= len(paths):
         return None
     hashed = plan.format.input_field if plan.hash_inputs else None
     return Program(layout.tree, plan.format, whole={*plan.fields, MODEL, RESPONSE_ID}, hashed=hashed)

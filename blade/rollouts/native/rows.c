@@ -232,6 +232,7 @@ static int32_t read_rows(Reader *reader) {
             return NO_ROOM;
         else
             end = refuse_line(job, index, line);
+        if (job->refused_count > job->refused_room) return REFUSED; /* too many to be worth a look */
     }
     return job->refused_count ? REFUSED : ALL_READ;
 }
