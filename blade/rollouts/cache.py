@@ -1,8 +1,8 @@
 """Scans kept between runs, in the user's cache directory.
 
 An entry is found by the file's path and by how it is read. It is believed only if size, times and samples from head to
-tail agree; when the file has merely grown, the old rows are kept and only the rest is read. A damaged entry is as good
-as none.
+tail agree; when a large file has merely grown, the old rows are kept and only the rest is read. A damaged entry is as
+good as none.
 """
 
 import contextlib
@@ -19,7 +19,7 @@ import platformdirs
 from blade._version import __version__
 from blade.rollouts.scan import Scan
 
-CACHE_FORMAT = 7
+CACHE_FORMAT = 8
 SAMPLE = 4096
 SAMPLES = 64
 KEEP_ENTRIES = 200

@@ -18,6 +18,8 @@ from blade.rollouts.fields import KEPT, OWN, SCALARS, Leaf, Tree
 Scalar = int | float | bool | str | None
 ColumnValues = tuple[str, Leaf, Sequence[Any]]
 FEW_ATTRIBUTES = 2
+MAX_WIDTH = 2000
+"""A row with more fields is a map from ids to things; what is not kept of it is passed over."""
 ODD_NAME = re.compile(r'["\\\x00-\x1f]')
 """Field names no decoder can be told to look for; such fields are passed over."""
 
@@ -58,6 +60,8 @@ class Layout:
     """
 
     def __init__(self, tree: Tree, *, strict: bool = True) -> None:
+        # A Struct has room for every field in every row, so of a wide row only what is kept may have any.
+        strict = strict and width(tree) <= MAX_WIDTH
         self.tree = tree if strict else relaxed(tree)
         self.strict = strict
         self.decoder: msgspec.json.Decoder[Any] = msgspec.json.Decoder(build_struct(self.tree, strict=strict))
@@ -131,12 +135,23 @@ def part_of(node: Tree | Leaf, path: str) -> Branch | tuple[str, Leaf] | None:
     return branch if branch.parts or branch.own is not None else None
 
 
+def width(tree: Tree) -> int:
+    """How many fields a tree has, on all levels."""
+    return sum(1 + width(node) if isinstance(node, dict) else 1 for node in tree.values())
+
+
 def relaxed(tree: Tree) -> Tree:
-    """The tree with every scalar open to any type."""
-    return {
-        name: relaxed(node) if isinstance(node, dict) else Leaf.SCALAR if node in SCALARS | {Leaf.NULL} else node
-        for name, node in tree.items()
-    }
+    """The tree with every scalar open to any type, and without what is not kept where that is much."""
+    narrow = width(tree) <= MAX_WIDTH
+    out: Tree = {}
+    for name, node in tree.items():
+        if isinstance(node, dict):
+            branch = relaxed(node)
+            if branch or narrow:
+                out[name] = branch
+        elif narrow or node in KEPT:
+            out[name] = Leaf.SCALAR if node in SCALARS | {Leaf.NULL} else node
+    return out
 
 
 def build_struct(tree: Tree, *, strict: bool) -> type[msgspec.Struct]:

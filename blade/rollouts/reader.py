@@ -1,6 +1,6 @@
 """Reading one file: how it is laid out, what format it is in, what is already known of it, and the rest.
 
-A file that was read before is taken from the cache, and one that has grown since is read from where it grew.
+A file that was read before is taken from the cache, and a large one that has grown since is read from where it grew.
 """
 
 import contextlib
@@ -36,6 +36,9 @@ from blade.rollouts.sources import compression, damage_errors, fill, open_stream
 
 SAMPLE_RECORDS = 64
 WRAPPER_LIMIT = 1 << 30  # a wrapped list is read whole, so it must fit in memory
+WORTH_KEEPING = 64 << 20
+"""Bytes of a file whose old rows are kept when it has grown. A smaller one is read in no time, and then no change in
+the middle of it can go unseen between the samples that are compared."""
 
 
 class Reading(msgspec.Struct, frozen=True, kw_only=True):
@@ -187,8 +190,8 @@ def has_indices(samples: list[Any], form: Format) -> bool:
 
 
 def known_part(old: cache.Entry | None, path: Path, identity: cache.Identity) -> cache.Entry | None:
-    """The old entry, if the file is that same file with more lines at its end."""
-    if old is None or identity.size <= old.identity.size:
+    """The old entry, if the file is that same file with more lines at its end, and a large one."""
+    if old is None or identity.size <= old.identity.size or old.identity.size < WORTH_KEEPING:
         return None
     return old if cache.identify(path, size=old.identity.size).digest == old.identity.digest else None
 

@@ -13,6 +13,11 @@ from blade.errors import InputError
 from blade.rollouts import cache, ranges, reader
 
 
+@pytest.fixture(autouse=True)
+def every_file_is_worth_keeping(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reader, "WORTH_KEEPING", 0)
+
+
 def is_read_again(path: Path, monkeypatch: pytest.MonkeyPatch, **options: Any) -> bool:
     """Whether a look at the file reads rows of it."""
     return bool(starts_of_reading(path, monkeypatch, **options))
@@ -68,6 +73,18 @@ def test_what_stands_after_the_last_line_break_is_looked_at_again(tmp_path: Path
     path = write_bytes(tmp_path / "run.jsonl", data + end)
     read(path, cached=True)
     write_bytes(path, data + end + b"\n" + data)
+    assert plain(read(path, cached=True).scan) == plain(read(path).scan)
+
+
+def test_a_change_in_the_middle_of_a_small_file_that_grew_is_seen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.undo()
+    data = jsonl([flat_row(n) for n in range(9000)])
+    path = write_bytes(tmp_path / "run.jsonl", data)
+    read(path, cached=True)
+    place = data.index(b'"score": ', len(data) // 128 + 4096) + len(b'"score": ')
+    write_bytes(path, data[:place] + b"7" + data[place + 1 :] + jsonl([flat_row(9000)]))
     assert plain(read(path, cached=True).scan) == plain(read(path).scan)
 
 

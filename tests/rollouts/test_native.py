@@ -226,6 +226,14 @@ def test_a_row_that_only_the_old_layout_took_is_read_by_the_new_one(tmp_path: Pa
     assert records(read(path).scan)[-1] == {"id": 71, "score": 0, "note.why": "late", "new": 2}
 
 
+def test_one_wide_row_takes_no_room_in_the_others(tmp_path: Path) -> None:
+    wide: Row = {f"metric {n}": n for n in range(3000)} | {f"empty {n}": {} for n in range(3000)}
+    path = write_bytes(tmp_path / "run.jsonl", jsonl([{"id": 0, "reward": 1, **wide}, {"id": 1, "reward": 0}]))
+    same_by_both(path)
+    layout = RowDecoder(open_file(path, Reading()).plan).layout
+    assert (layout.strict, len(layout.tree)) == (False, 400)
+
+
 def test_a_text_of_a_field_that_was_asked_for_is_told_apart_whatever_its_length(tmp_path: Path) -> None:
     rows = [{"id": n, "reward": 1, "config": "x" * 100_000 + str(n % 2)} for n in range(4)]
     path = write_bytes(tmp_path / "run.jsonl", jsonl(rows))
