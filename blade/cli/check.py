@@ -53,7 +53,8 @@ def check(
 
     Numbers, ids, labels and quotes are looked up; its arithmetic is held against itself.
 
-    Without rows the report is checked against itself alone. Exits with 1 when anything is contradicted.
+    Without rows the report is checked against itself alone. Exits with 1 when anything is contradicted, or when the
+    rollouts have changed since they were diagnosed.
     """
     from blade.audit.check import check_report
 
@@ -68,7 +69,19 @@ def check(
         print_audit_json(audit)
     else:
         print_audit(audit, report, against)
-    raise typer.Exit(1 if audit.contradicted else 0)
+    is_changed = evidence is not None and tell_drift(evidence)
+    raise typer.Exit(1 if audit.contradicted or is_changed else 0)
+
+
+def tell_drift(evidence: "Evidence") -> bool:
+    """Says whose rollouts are gone or changed since they were diagnosed; whether any are changed."""
+    from blade.audit.drift import drifts
+    from blade.cli.terminal import foreign, make_console, put
+
+    found = drifts(evidence)
+    for one in found:
+        put(make_console(stderr=True), foreign(f"blade: {one.sentence}"))
+    return any(one.is_changed for one in found)
 
 
 def read_text(report: Path) -> str:

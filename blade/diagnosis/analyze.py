@@ -14,7 +14,7 @@ from blade.diagnosis.evidence import quote_evidence
 from blade.diagnosis.found import with_effect
 from blade.diagnosis.funnel import build_funnel
 from blade.diagnosis.headroom import ablate
-from blade.diagnosis.health import check_health
+from blade.diagnosis.health import check_health, not_read
 from blade.diagnosis.interventions import failure_modes, mode_interventions, rejudged
 from blade.diagnosis.inventory import describe_inputs
 from blade.diagnosis.judging import decide_success, make_outcomes
@@ -84,6 +84,10 @@ class Judged(NamedTuple):
     outcomes: Outcomes
     sightings: Sightings
     answers: list[Answered]
+    read: int
+    """Rollouts that were read to the end for it."""
+    left: int
+    """Rollouts that would have been worth it, too."""
 
 
 def analyze(run: Run, options: AnalyzeOptions | None = None, *, others: Sequence[Run] = ()) -> Analysis:
@@ -95,7 +99,7 @@ def diagnose(run: Run, options: AnalyzeOptions | None = None, *, others: Sequenc
     """The analysis of a run together with the row-level columns it rests on."""
     options = options or AnalyzeOptions()
     table = run.table
-    success, outcomes, sightings, answers = judged(run, options)
+    success, outcomes, sightings, answers, read, left = judged(run, options)
     measures = measure(outcomes)
     published = check_published(run)
     copies = [other for other in others if other is not run and is_copy(run, other)]
@@ -109,6 +113,7 @@ def diagnose(run: Run, options: AnalyzeOptions | None = None, *, others: Sequenc
         answers=answers,
         others=rivals(run, [other for other in others if other not in copies], options),
     )
+    findings += not_read(read, left)
     taxonomy = classify(run, outcomes, options.pack)
     family = pack_grounds(taxonomy)
     verdicts = decide_causes(measures.tasks, table, outcomes, sightings, findings, answers, family)
@@ -153,7 +158,7 @@ def judged(run: Run, options: AnalyzeOptions) -> Judged:
     readings = NOTHING_READ if success.rule is None else read_closely(run, passed)
     sightings = look_closer(find_signals(run.table), run.table, passed, readings)
     outcomes = make_outcomes(run.table, passed, sightings, options.cluster_field)
-    return Judged(success, outcomes, sightings, readings.answers())
+    return Judged(success, outcomes, sightings, readings.answers(), len(readings.all), readings.left)
 
 
 def rivals(run: Run, others: Sequence[Run], options: AnalyzeOptions) -> list[Rival]:

@@ -9,6 +9,10 @@ MOST_BYTES = 64 << 20
 
 
 def within_budget(table: RolloutTable, rows: Ints, *, most: int | None = None, most_bytes: int = MOST_BYTES) -> Ints:
-    """The rows, or as many of the first as the budget allows; rows of one task stay together in the table."""
-    read = np.cumsum(table.rows.length[rows])
-    return rows[: int(np.searchsorted(read, most_bytes, side="right"))][:most]
+    """The rows, or as many of the first as the budget allows: whole tasks, unless it is spent on the first."""
+    room = int(np.searchsorted(np.cumsum(table.rows.length[rows]), most_bytes, side="right"))
+    chosen = rows[:room][:most]
+    if len(chosen) == len(rows):
+        return rows
+    whole = chosen[table.task[chosen] != table.task[rows[len(chosen)]]]
+    return whole if len(whole) else chosen

@@ -104,7 +104,8 @@ def task_pairs(outcomes: Outcomes, rows: Ints, rollouts: dict[int, Rollout]) -> 
         mine = rows[outcomes.task[rows] == number]
         passing = mine[outcomes.success[mine] == 1.0].tolist()
         failing = mine[outcomes.success[mine] == 0.0].tolist()
-        out.append(closest_pair(passing[:MOST_PAIRS], failing[:MOST_PAIRS], rollouts))
+        if passing and failing:  # a task too large to be read to its end may have one of them only
+            out.append(closest_pair(passing[:MOST_PAIRS], failing[:MOST_PAIRS], rollouts))
     return out
 
 

@@ -48,6 +48,15 @@ def check_health(
     ]
 
 
+def not_read(read: int, left: int) -> list[Found]:
+    """That a closer look was taken at a part of a large run only."""
+    if not left:
+        return []
+    message = f"{left} of {read + left} rollouts worth a closer look were not read to the end"
+    hint = "what only shows there is counted among the others, so it is more often than that; diagnose parts of the run"
+    return [about_files(say("not_read", "DA", message, hint, rows=left))]
+
+
 def bad_lines(run: Run) -> list[Found]:
     if not run.bad:
         return []

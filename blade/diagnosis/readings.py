@@ -106,6 +106,8 @@ class Readings(NamedTuple):
     all: list[Reading]
     common: frozenset[str]
     """Terms that so many prompts share that none of them is about a task."""
+    left: int = 0
+    """Rollouts that were worth reading and were not, for want of budget."""
 
     def answers(self) -> list[Answered]:
         """The answers of those that gave one."""
@@ -121,7 +123,8 @@ NOTHING_READ = Readings([], frozenset())
 
 def read_closely(run: Run, success: Floats) -> Readings:
     """Everything noted of the rollouts worth reading."""
-    rows = within_budget(run.table, worth_reading(run.table, success), most=MOST_ROLLOUTS)
+    wanted = worth_reading(run.table, success)
+    rows = within_budget(run.table, wanted, most=MOST_ROLLOUTS)
     noted: list[Reading] = []
     topics: dict[int, frozenset[str]] = {}
     for row, rollout in run.numbered_rollouts(rows.tolist()):
@@ -129,7 +132,7 @@ def read_closely(run: Run, success: Floats) -> Readings:
         if task not in topics:
             topics[task] = terms(item.text[:TOPIC] for item in rollout.items if item.prompt)
         noted.append(note(row, task, rollout, topics[task]))
-    return Readings(noted, common_terms(topics.values()))
+    return Readings(noted, common_terms(topics.values()), len(wanted) - len(rows))
 
 
 def worth_reading(table: RolloutTable, success: Floats) -> Ints:

@@ -15,6 +15,26 @@ def test_a_report_that_was_just_written_is_true(tmp_path: Path) -> None:
     assert "0 contradicted, 0 unverifiable" in found.stdout
 
 
+def test_rollouts_that_changed_since_they_were_diagnosed_are_told(tmp_path: Path) -> None:
+    out = diagnosed(tmp_path)
+    [rows] = tmp_path.glob("*.jsonl")
+    rows.write_text(rows.read_text().replace('"reward": 1.0', '"reward": 0.0', 1))
+    found = blade("check", out / "report.md")
+
+    assert (found.exit_code, "0 contradicted" in found.stdout) == (1, True)
+    assert "have changed since they were diagnosed; run `blade diagnose` again" in found.stderr
+
+
+def test_rollouts_that_are_gone_are_told(tmp_path: Path) -> None:
+    out = diagnosed(tmp_path)
+    [rows] = tmp_path.glob("*.jsonl")
+    rows.unlink()
+    found = blade("check", out / "report.md")
+
+    assert found.exit_code == 0
+    assert "are gone; numbers were held against analysis.json alone" in found.stderr
+
+
 def test_what_is_wrong_is_listed_with_its_line_the_truth_and_what_to_do(tmp_path: Path) -> None:
     out = diagnosed(tmp_path)
     (tmp_path / "story.md").write_text(WRONG, encoding="utf-8")

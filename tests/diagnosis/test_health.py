@@ -1,9 +1,10 @@
 from pathlib import Path
 from typing import Any
 
+import pytest
 from rollout_rows import Row, analyze_rows, call, message, result, rollout, write_rows
 
-from blade.diagnosis import Analysis
+from blade.diagnosis import Analysis, contrast, readings
 from blade.diagnosis.analysis import Finding
 
 GOOD: list[Row] = [rollout(n, 0, n % 2, output=[message(f"it is {n}")]) for n in range(50, 54)]
@@ -104,3 +105,32 @@ def test_a_finding_says_what_the_headline_is_without_its_rows(tmp_path: Path) ->
     analysis = analyze_rows(tmp_path, rows)
     assert analysis.metrics.pass_at_1.value == 1 / 3
     assert finding(analysis, "timeout").headline_without == 0.5
+
+
+def mixed(tasks: int) -> list[Row]:
+    """Tasks with two passes and a failure each."""
+    return [
+        rollout(n, k, float(k < 2), output=[message(f"answer {n} {k} of many")]) for n in range(tasks) for k in range(3)
+    ]
+
+
+def test_a_run_too_large_to_be_read_whole_says_how_much_was_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(readings, "MOST_ROLLOUTS", 7)
+    not_read = finding(analyze_rows(tmp_path, mixed(4)), "not_read")
+    # Seven rollouts are two tasks of three; the third is not begun.
+    assert (not_read.rows, not_read.message) == (
+        6, "6 of 12 rollouts worth a closer look were not read to the end",
+    )  # fmt: skip
+
+
+def test_a_contrast_of_a_part_of_a_run_is_of_whole_tasks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(contrast, "MOST_ROLLOUTS", 5)
+    found = analyze_rows(tmp_path, mixed(4)).contrast
+    assert (found.tasks, found.rollouts, len(found.pairs)) == (1, 3, 1)
+
+
+def test_a_task_that_is_cut_by_the_budget_gives_no_pair(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(contrast, "MOST_ROLLOUTS", 2)
+    assert analyze_rows(tmp_path, mixed(4)).contrast.pairs == []

@@ -1,0 +1,56 @@
+"""Whether the rollouts that a diagnosis was made of are still there, and still what they were."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from blade.audit.evidence import Evidence, Source
+from blade.rollouts import Run
+
+SMALLEST = 1e-9
+"""Relative to the scores: what may come of adding them in another order."""
+
+
+class Drift(NamedTuple):
+    """A run whose rows are no longer those that were diagnosed."""
+
+    sentence: str
+    is_changed: bool
+    """Whether they are others; otherwise they are gone."""
+
+
+def drifts(evidence: Evidence) -> list[Drift]:
+    """What became of the rows of every run, where anything did."""
+    return [found for source in evidence.sources if (found := drift(source)) is not None]
+
+
+def drift(source: Source) -> Drift | None:
+    """How the rows differ from those that were diagnosed; `None` when they do not, or nobody knows where they are."""
+    name = source.analysis.inputs.run
+    if source.open_run is None:
+        return None
+    if source.run is None:
+        return Drift(f"the rollouts of {name} are gone; numbers were held against analysis.json alone.", False)
+    if are_same(means(source.run), diagnosed_means(source)):
+        return None
+    return Drift(f"the rollouts of {name} have changed since they were diagnosed; run `blade diagnose` again.", True)
+
+
+def means(run: Run) -> dict[str, float]:
+    """The mean score of every task that has one."""
+    scored = ~np.isnan(run.table.reward)
+    task, width = run.table.task[scored], len(run.table.tasks)
+    count = np.bincount(task, minlength=width)
+    total = np.bincount(task, weights=run.table.reward[scored], minlength=width)
+    return {run.table.tasks[at]: float(total[at] / count[at]) for at in np.flatnonzero(count).tolist()}
+
+
+def diagnosed_means(source: Source) -> dict[str, float]:
+    tasks = source.analysis.tasks
+    return {task.task: task.mean_reward for task in tasks if task.mean_reward is not None}
+
+
+def are_same(now: dict[str, float], then: dict[str, float]) -> bool:
+    return now.keys() == then.keys() and all(
+        abs(now[task] - score) <= SMALLEST * max(1.0, abs(score)) for task, score in then.items()
+    )
