@@ -14,6 +14,7 @@ from blade.diagnosis.verdicts import Rival, verdict_findings
 from blade.metrics import Outcomes
 from blade.rollouts.table import Run
 
+MOST_NAMES = 4
 DUPLICATE_HINTS = {"identical": "counted once", "conflicting": "choose with --duplicates first, last or all"}
 HINTS = {
     "infrastructure": "rerun these rollouts; the headline is printed with and without them",
@@ -79,9 +80,19 @@ def duplicates(run: Run) -> list[Found]:
         found = [duplicate for duplicate in run.duplicates if duplicate.kind == kind]
         if found:
             message = f"{count(len(found), 'key')} claimed by more than one {kind} row"
+            models = sorted({model for duplicate in found for model in duplicate.models})
+            if models:
+                message += f", of {len(models)} models ({listed(models)})"
+                hint = "these are several runs: diagnose them with --group-by model"
             rows = np.asarray([run.row(duplicate.rollout) for duplicate in found], dtype=np.int64)
             out.append(about_rows(run.table, say(f"{kind}_duplicates", "DA", message, hint), rows))
     return out
+
+
+def listed(names: list[str]) -> str:
+    """The first names of a list."""
+    shown = ", ".join(names[:MOST_NAMES])
+    return shown if len(names) <= MOST_NAMES else f"{shown} and {len(names) - MOST_NAMES} more"
 
 
 def copied(copies: list[str]) -> list[Found]:

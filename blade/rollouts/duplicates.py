@@ -15,10 +15,11 @@ import numpy as np
 import numpy.typing as npt
 
 from blade.errors import ProblemsFound
+from blade.rollouts.columns import level_text
 from blade.rollouts.conform import BadRow, decode_any
 from blade.rollouts.formats import value_at
 from blade.rollouts.identity import Keys, by_occurrence
-from blade.rollouts.rows import Ints, Rows, source_of
+from blade.rollouts.rows import MODEL_FIELDS, Ints, Rows, source_of
 from blade.rollouts.values import Source, citation
 
 Policy = Literal["first", "last", "all", "error"]
@@ -35,6 +36,8 @@ class Duplicate(msgspec.Struct, frozen=True, kw_only=True):
     """Whether the rows say the same."""
     rows: list[Source]
     """Where they stand; the one that is scored first."""
+    models: list[str] = []
+    """The models that answered, where they are several: then the rows are of several runs."""
 
 
 class Resolution(msgspec.Struct, frozen=True, kw_only=True, eq=False):
@@ -71,10 +74,18 @@ def resolve(
         surplus += chosen[1:]
         ordered = [*chosen, *(row for row in group if row not in chosen)]
         kind: Literal["identical", "conflicting"] = "conflicting" if len(distinct) > 1 else "identical"
-        found.append(Duplicate(rollout=key, kind=kind, rows=[source_of(rows, r, files) for r in ordered]))
+        places = [source_of(rows, row, files) for row in ordered]
+        found.append(Duplicate(rollout=key, kind=kind, rows=places, models=models_of(rows, distinct)))
     kept = np.flatnonzero(keep)
     left = int((keys.task >= 0).sum() - len(kept))
     return Resolution(kept=kept, repeat=renumbered(keys, surplus), duplicates=found, surplus=left)
+
+
+def models_of(rows: Rows, group: list[int]) -> list[str]:
+    """The models that some rows are of, if they are of several."""
+    column = rows.column(*MODEL_FIELDS)
+    models = {level_text(model) for row in group if (model := column.at(row)) is not None}
+    return sorted(models) if len(models) > 1 else []
 
 
 def same_keys(keys: Keys) -> list[list[int]]:

@@ -15,9 +15,8 @@ import numpy as np
 from blade.errors import UsageError
 from blade.rollouts.duplicates import Policy
 from blade.rollouts.identity import Identity, assign_keys, choose_identity, require_field, task_codes
-from blade.rollouts.outcome import MODEL_FIELDS
 from blade.rollouts.reader import FileScan, Reading
-from blade.rollouts.rows import Ints, Rows, pool
+from blade.rollouts.rows import MODEL_FIELDS, Ints, Rows, pool
 from blade.rollouts.sources import plain_name
 
 OVERLAP = 0.5

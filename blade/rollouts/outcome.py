@@ -17,7 +17,6 @@ from blade.rollouts.identity import HALF, own_fields, require_field
 from blade.rollouts.rows import Rows
 from blade.rollouts.table import COMPLETED, FAILED, TRUNCATED, Floats
 
-MODEL_FIELDS = ("response.model", "model", "model_name", "model_id")
 AGENT_FIELDS = ("agent_ref.name", "agent", "agent_name", "harness")
 INPUT_TOKENS = (
     "response.usage.input_tokens",

@@ -13,6 +13,8 @@ from blade.rollouts.scan import Scan
 from blade.rollouts.values import BadLine, Source
 
 Ints = npt.NDArray[np.int64]
+MODEL_FIELDS = ("response.model", "model", "model_name", "model_id")
+"""Fields that say which model answered, best first."""
 
 
 class Rows(msgspec.Struct, frozen=True, kw_only=True, eq=False):

@@ -15,7 +15,7 @@ from blade.rollouts.fetch import fetch
 from blade.rollouts.grouping import Draft, ReadOptions, draft_runs
 from blade.rollouts.identity import Keys, assign_keys, choose_identity, join_keys, unkeyed_reason
 from blade.rollouts.reader import FileScan, scan_file
-from blade.rollouts.rows import Ints, Rows, append, bad_line, pool
+from blade.rollouts.rows import MODEL_FIELDS, Ints, Rows, append, bad_line, pool
 from blade.rollouts.sidecars import Sidecars, find_sidecars, has_sidecars
 from blade.rollouts.sources import find_inputs
 from blade.rollouts.table import Floats, InputFile, RolloutTable, Run
@@ -236,7 +236,7 @@ class RunBuilder:
             reward=np.where(failed_file, np.nan, self._rewards(rows)),
             status=outcome.statuses(rows, failure, failed_file=failed_file),
             failure=failure,
-            model=rows.column(*outcome.MODEL_FIELDS),
+            model=rows.column(*MODEL_FIELDS),
             agent=rows.column(*outcome.AGENT_FIELDS),
             input_tokens=given,
             output_tokens=made,

@@ -134,3 +134,10 @@ def test_a_contrast_of_a_part_of_a_run_is_of_whole_tasks(tmp_path: Path, monkeyp
 def test_a_task_that_is_cut_by_the_budget_gives_no_pair(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(contrast, "MOST_ROLLOUTS", 2)
     assert analyze_rows(tmp_path, mixed(4)).contrast.pairs == []
+
+
+def test_conflicting_rows_of_several_models_are_several_runs(tmp_path: Path) -> None:
+    rows = [rollout(n, 0, n % 2, response={"model": model}) for model in ("model-a", "model-b") for n in range(2)]
+    found = finding(analyze_rows(tmp_path, rows), "conflicting_duplicates")
+    assert found.message == "2 keys claimed by more than one conflicting row, of 2 models (model-a, model-b)"
+    assert found.hint == "these are several runs: diagnose them with --group-by model"
