@@ -7,6 +7,7 @@ after a change of the C source: python scripts/build_native.py
 import os
 import platform
 import runpy
+import shlex
 import shutil
 import subprocess
 import sys
@@ -34,11 +35,13 @@ def build(root: Path) -> bool:
     version = runpy.run_path(str(root / FOLDER / "source.py"))["source_version"](root / FOLDER)
     fresh = target.with_suffix(f".{os.getpid()}.part")
     flags = ["-O2", "-std=c11", "-Wall", "-Wextra", *INSTRUCTIONS, f"-DVERSION={version}", "-shared", "-fPIC"]
-    command = [*compiler.split(), *flags, str(root / FOLDER / "rows.c"), "-o", str(fresh)]
-    done = subprocess.run(command, capture_output=True, text=True)
-    if done.returncode:
+    command = [*shlex.split(compiler), *flags, str(root / FOLDER / "rows.c"), "-o", str(fresh)]
+    try:
+        subprocess.run(command, capture_output=True, text=True, check=True)
+    except (OSError, subprocess.CalledProcessError) as error:
         fresh.unlink(missing_ok=True)
-        print(f"blade: the compiled reader could not be built, the slower one is used:\n{done.stderr}", file=sys.stderr)
+        why = getattr(error, "stderr", None) or error
+        print(f"blade: the compiled reader could not be built, the slower one is used:\n{why}", file=sys.stderr)
         return False
     fresh.replace(target)  # at once, so that a process that has the old one loaded keeps it
     return True

@@ -9,7 +9,16 @@ import msgspec
 
 from blade.rollouts.columns import MAX_TEXT
 from blade.rollouts.fields import Leaf
-from blade.rollouts.steps import LONGEST_BLANK, Trajectory, expanded, is_blank, kind_of, payload_of, text_of
+from blade.rollouts.steps import (
+    LONGEST_BLANK,
+    UNDECODABLE,
+    Trajectory,
+    expanded,
+    is_blank,
+    kind_of,
+    payload_of,
+    text_of,
+)
 
 NAMED_TEXT = 60
 FAILURE_ENDINGS = ("-failed", "-timeout", "-skipped", "-killed", "-incomplete")
@@ -38,7 +47,9 @@ def any_value(raw: msgspec.Raw) -> Any:
     text = bytes(raw)
     if text[:1] in (b"[", b"{"):
         return text.decode("utf-8", "replace")[:MAX_TEXT]
-    return msgspec.json.decode(text)
+    with contextlib.suppress(*UNDECODABLE):
+        return msgspec.json.decode(text)
+    return None  # a number beyond all numbers
 
 
 def all_shortened(values: Sequence[Any]) -> Sequence[Any]:

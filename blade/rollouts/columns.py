@@ -92,12 +92,11 @@ class Codes(dict[Any, int]):
 
 
 class ColumnBuilder:
-    """Collects one field chunk by chunk. All coded chunks share one list of levels."""
+    """Collects one field batch by batch; what comes of it does not depend on where batches begin."""
 
     def __init__(self) -> None:
         self.length = 0
         self._parts: list[Column] = []
-        self._codes = Codes()
         self._pending: list[Any] = []
         self._kind: Kind | None = None
 
@@ -117,8 +116,6 @@ class ColumnBuilder:
             self._flush()
         self._kind = part.kind
         self.length += len(part.values)
-        if part.kind not in ("number", "flag"):
-            part = Column(kind=part.kind, values=recode(part, self._codes))
         self._parts.append(part)
 
     def pad(self, length: int) -> None:
@@ -127,30 +124,31 @@ class ColumnBuilder:
             self.add([None] * (length - self.length), self._kind)
 
     def _flush(self) -> None:
-        values, self._pending = self._pending, []
-        kind = self._kind or kind_of(values)
-        part = number_part(values, kind) if kind in ("number", "flag") else None
-        if part is None:
-            keys = values if kind == "text" else [as_key(value) for value in values]
-            codes = self._coded(keys)
-            part = Column(kind=kind if kind not in ("number", "flag") else "mixed", values=codes)
-        self._parts.append(part)
-
-    def _coded(self, keys: list[Any]) -> npt.NDArray[np.int32]:
-        if keys.count(keys[0]) == len(keys):
-            return np.full(len(keys), self._codes[keys[0]], dtype=np.int32)
-        return np.fromiter(map(self._codes.__getitem__, keys), dtype=np.int32, count=len(keys))
+        self._parts.append(part_of(self._pending, self._kind))
+        self._pending = []
 
     def finish(self) -> Column:
         """The whole column; a field that changes its type half-way becomes `mixed`."""
         if self._pending:
             self._flush()
-        kind = common_kind(self._parts)
-        if kind in ("number", "flag"):
-            return Column(kind=kind, values=join([numeric(part) for part in self._parts], np.float64))
-        parts = [recode(p.coded(), self._codes) if p.kind in ("number", "flag") else p.values for p in self._parts]
-        values = join(parts, np.int32)
-        return Column(kind=kind, values=values, levels=self._codes.levels)
+        return concat(self._parts)
+
+
+def part_of(values: list[Any], kind: Kind | None) -> Column:
+    """Values of some rows as a column, with levels in order of appearance."""
+    if kind is None:
+        values = [None if isinstance(value, str) and len(value) > MAX_TEXT else value for value in values]
+        kind = kind_of(values)
+    part = number_part(values, kind) if kind in ("number", "flag") else None
+    if part is not None:
+        return part
+    codes = Codes()
+    keys = values if kind == "text" else [as_key(value) for value in values]
+    if keys.count(keys[0]) == len(keys):
+        coded = np.full(len(keys), codes[keys[0]], dtype=np.int32)
+    else:
+        coded = np.fromiter(map(codes.__getitem__, keys), dtype=np.int32, count=len(keys))
+    return Column(kind="mixed" if kind in ("number", "flag") else kind, values=coded, levels=codes.levels)
 
 
 def common_kind(parts: Sequence[Column]) -> Kind:
@@ -160,7 +158,14 @@ def common_kind(parts: Sequence[Column]) -> Kind:
         kinds = {part.kind for part in parts if part.known().any()}
     if kinds <= {"number", "flag"}:
         return "flag" if kinds == {"flag"} else "number"
+    if kinds <= {"number", "flag", "mixed"} and all(is_numeric(part) for part in parts if part.kind == "mixed"):
+        return "number"
     return kinds.pop() if len(kinds) == 1 else "mixed"
+
+
+def is_numeric(part: Column) -> bool:
+    """Whether a mixed part holds flags and numbers only, and a float holds all of them exactly."""
+    return all(isinstance(level, int | float) and abs(level) < EXACT for level in part.levels)
 
 
 def join(arrays: Sequence[npt.NDArray[Any]], dtype: type) -> npt.NDArray[Any]:
@@ -171,8 +176,8 @@ def join(arrays: Sequence[npt.NDArray[Any]], dtype: type) -> npt.NDArray[Any]:
 def kind_of(values: Sequence[Any]) -> Kind:
     """The kind that holds all the values."""
     kinds = set(map(type, values))
-    if kinds <= NUMERIC:
-        return "flag" if bool in kinds and kinds <= FLAG else "number"
+    if kinds <= NUMERIC and (bool not in kinds or kinds <= FLAG):
+        return "flag" if bool in kinds else "number"
     return "text" if kinds <= TEXT else "list" if kinds <= LIST else "mixed"
 
 
@@ -226,21 +231,22 @@ def concat(parts: Sequence[Column]) -> Column:
     """Parts of one field read separately, one after the other."""
     kind = common_kind(parts)
     if kind in ("number", "flag"):
-        return Column(kind=kind, values=join([numeric(part) for part in parts], np.float64))
+        return Column(kind=kind, values=join([part.numbers() for part in parts], np.float64))
     codes = Codes()
-    values = join([recode(part.coded(), codes) for part in parts], np.int32)
+    values = join([recode(part, codes) for part in parts], np.int32)
     return Column(kind=kind, values=values, levels=codes.levels)
 
 
-def numeric(part: Column) -> npt.NDArray[np.float64]:
-    """Values of a part that is numeric or wholly unknown."""
-    return part.values if part.kind in ("number", "flag") else np.full(len(part.values), np.nan)
-
-
 def recode(part: Column, codes: Codes) -> npt.NDArray[np.int32]:
-    """Codes of `part` translated into the shared `codes`, which grow as needed."""
-    table = [codes[as_key(level)] for level in part.levels]
-    return np.asarray(np.array([*table, -1], dtype=np.int32)[part.values])
+    """Codes of `part` translated into the shared `codes`, which grow as needed, in order of appearance."""
+    coded = part.coded()
+    levels = np.arange(len(coded.levels))
+    if coded is not part:  # numbers were sorted
+        known = coded.values[coded.values >= 0]
+        levels = known[np.sort(np.unique(known, return_index=True)[1])]
+    table = np.full(len(coded.levels) + 1, -1, dtype=np.int32)
+    table[levels] = [codes[as_key(coded.levels[level])] for level in levels.tolist()]
+    return np.asarray(table[coded.values])
 
 
 def unknown(length: int) -> Column:

@@ -88,9 +88,14 @@ def leaf_for(value: Any) -> Leaf:
         return plain
     if isinstance(value, str):
         return Leaf.WORD if len(value) <= MAX_TEXT else Leaf.LONG
-    if isinstance(value, list) and len(value) <= MAX_LIST and all(leaf_for(v) in SCALARS for v in value):
+    if isinstance(value, list) and len(value) <= MAX_LIST and all(map(is_short_scalar, value)):
         return Leaf.LIST
     return Leaf.SKIP
+
+
+def is_short_scalar(value: Any) -> bool:
+    """Whether a list of such values may stand in a table."""
+    return isinstance(value, int | float) or (isinstance(value, str) and len(value) <= MAX_TEXT)
 
 
 def widened(seen: Leaf | None, new: Leaf) -> Leaf:

@@ -81,7 +81,8 @@ class Scanner:
         self.places.append(waiting.places())
         for path, leaf, values in waiting.columns():
             self._column(path, values, COLUMN_KINDS.get(leaf))
-        self._first_tools()
+        if self.plan.features:
+            self._first_tools()
         self.rows += len(waiting)
         waiting.clear()
 
@@ -162,15 +163,18 @@ class Scanner:
         self._column(FIRST_TOOL, self.tools, "text")
         self.tools = []
 
+    def _ordered_paths(self) -> list[str]:
+        """In the order of the fields, whatever was found when: a file gives the same table however it was read."""
+        known = [*self.decoder.layout.paths(), *sorted({*self.builders} - {INPUT_HASH, FIRST_TOOL})]
+        return [path for path in dict.fromkeys([*known, INPUT_HASH, FIRST_TOOL]) if path in self.builders]
+
     def finish(self) -> Scan:
         """Everything read so far."""
         self._flush()
         places = np.concatenate(self.places, axis=1) if self.places else np.empty((3, 0), dtype=np.int64)
         for builder in self.builders.values():
             builder.pad(self.rows)
-        # In the order of the fields, whatever was found when: a file gives the same table however it was read.
-        paths = dict.fromkeys([*filter(self.builders.__contains__, self.decoder.layout.paths()), *self.builders])
-        columns = {path: self.builders[path].finish() for path in paths}
+        columns = {path: self.builders[path].finish() for path in self._ordered_paths()}
         width = len(FACTS) if self.plan.features else 0
         return Scan(
             line=places[0],

@@ -3,6 +3,7 @@
 import ctypes
 import json
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from scans import BUILDERS, agent_row, chat_row, jsonl, mutated, plain, read, re
 
 from blade.errors import BladeError
 from blade.rollouts.decoding import RowDecoder
+from blade.rollouts.endings import PLAN_SEARCH, REFUSAL_SEARCH, TROUBLE_SEARCH
 from blade.rollouts.lines import Chunk
 from blade.rollouts.native import library as native_library
 from blade.rollouts.native import rows as native_rows
@@ -23,7 +25,7 @@ from blade.rollouts.native.library import ALL_READ, REFUSED, library
 from blade.rollouts.native.program import program_for
 from blade.rollouts.native.rows import NativeRows
 from blade.rollouts.native.searching import GROUPS, NativeSearch, alike, chosen_parts
-from blade.rollouts.patterns import find_plain
+from blade.rollouts.patterns import MARK_SEARCH, find_plain
 from blade.rollouts.reader import Reading, open_file
 
 pytestmark = pytest.mark.skipif(library() is None, reason="the compiled reader was not built here")
@@ -35,10 +37,17 @@ def only_python() -> Iterator[None]:
     try:
         with pytest.MonkeyPatch.context() as patch:
             patch.setenv("BLADE_NATIVE", "0")
-            library.cache_clear()
+            choose_anew()
             yield
     finally:
-        library.cache_clear()
+        choose_anew()
+
+
+def choose_anew() -> None:
+    """Forgets which half reads, and which searches."""
+    library.cache_clear()
+    for search in (MARK_SEARCH, PLAN_SEARCH, REFUSAL_SEARCH, TROUBLE_SEARCH):
+        vars(search).pop("_find", None)
 
 
 def table(path: Path, **options: Any) -> dict[str, Any]:
@@ -47,8 +56,11 @@ def table(path: Path, **options: Any) -> dict[str, Any]:
         scan = read(path, **options).scan
     except BladeError as error:
         return {"error": str(error)}
-    columns = {name: (column.kind, column.levels) for name, column in scan.columns.items()}
-    return {**plain(scan), "columns": list(columns.items())}
+    # True is 1 and 1.0 to Python, so values are compared as they are written.
+    columns = [
+        (name, column.kind, repr(column.levels), column.values.tobytes()) for name, column in scan.columns.items()
+    ]
+    return {**plain(scan), "columns": columns}
 
 
 def same_by_both(path: Path, **options: Any) -> None:
@@ -232,6 +244,40 @@ def test_one_wide_row_takes_no_room_in_the_others(tmp_path: Path) -> None:
     same_by_both(path)
     layout = RowDecoder(open_file(path, Reading()).plan).layout
     assert (layout.strict, len(layout.tree)) == (False, 400)
+
+
+LONG_PAST = "l" * 201
+CALLED: Row = {"response": {"output": [call("f")]}, "reward": 1}
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        pytest.param([{"reward": v} for v in ["n/a", 2, *[None] * 2000, *[True, 2] * 1500]], id="flags_and_numbers"),
+        pytest.param([{"reward": v} for v in ["n/a", *range(5000, 0, -1)]], id="numbers_behind_a_text"),
+        pytest.param([{"reward": v} for v in [LONG_PAST] * 2000 + [None] * 2000 + [1] * 2000], id="long_texts"),
+        pytest.param([CALLED] * 2500 + [rollout(params={"input": "q"}, output=[])], id="late_prompt"),
+        pytest.param([{"reward": 1, "x": v} for v in [1, True, 2**60, None, 0.5] * 900], id="large_numbers"),
+    ],
+)
+def test_a_table_does_not_depend_on_where_batches_begin(tmp_path: Path, rows: list[Row]) -> None:
+    same_by_both(write_bytes(tmp_path / "run.jsonl", jsonl([{**row, "pad": "p" * 1500} for row in rows])))
+
+
+def test_numbers_beyond_all_and_lists_too_deep_are_no_error(tmp_path: Path) -> None:
+    data = b'{"reward": 1, "x": [1]}\n{"reward": 1, "x": 5}\n{"reward": -0, "x": 1e999}\n'
+    data += b'{"reward": 1, "a": ' + b"[" * 450 + b"]" * 450 + b"}\n"
+    path = write_bytes(tmp_path / "run.jsonl", data)
+    same_by_both(path)
+    assert len(read(path).scan) == 4
+
+
+def test_several_threads_may_search_at_once() -> None:
+    search = NativeSearch([(7, b"ab")], loaded())
+    data = np.frombuffer(b"ab" * 40_000, dtype=np.uint8)
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda _: len(search.find(data)[0]), range(40)))
+    assert found == [40_000] * 40
 
 
 def test_a_text_of_a_field_that_was_asked_for_is_told_apart_whatever_its_length(tmp_path: Path) -> None:

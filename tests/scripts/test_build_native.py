@@ -38,10 +38,11 @@ def test_a_library_says_which_source_it_was_built_from(checkout: Path) -> None:
 
 
 @needs_compiler
+@pytest.mark.parametrize("compiler", ["cc -no-such-flag", "no-such-compiler"])
 def test_a_compiler_that_fails_is_no_error_and_leaves_nothing(
-    checkout: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    compiler: str, checkout: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setenv("CC", "cc -no-such-flag")
+    monkeypatch.setenv("CC", compiler)
     assert not build(checkout)
     assert "the slower one is used" in capsys.readouterr().err
     assert not list((checkout / NATIVE).glob("libblade*"))

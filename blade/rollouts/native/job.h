@@ -69,7 +69,7 @@ typedef struct {
     uint32_t rows_room, items_room, levels_room, texts_room, levels_hash_room, refused_room;
     uint32_t rows, items_count, levels_count, texts_size, refused_count;
     uint32_t tries; /* how many rows were begun */
-    uint32_t lines; /* of the data of the last call */
+    uint32_t lines; /* of the data of the last call, if all was read */
 } Job;
 
 #endif

@@ -78,9 +78,10 @@ def library() -> ctypes.CDLL | None:
         return None
     try:
         found = ctypes.CDLL(str(LIBRARY))
-    except OSError:
+        version = found.blade_version()
+    except (OSError, AttributeError):
         return None
-    if found.blade_version() != source_version(LIBRARY.parent):  # an older one, or a processor without what it needs
+    if version != source_version(LIBRARY.parent):  # an older one, or a processor without what it needs
         return None
     found.blade_read_rows.argtypes = [ctypes.POINTER(Job), COUNT]
     found.blade_gather.argtypes = [ADDRESS, ADDRESS, ADDRESS, SIZE, ctypes.c_uint8, ADDRESS]

@@ -11,7 +11,8 @@
 #include <stdint.h>
 #include <string.h>
 
-enum { BLOCK = 64, WINDOW = 1 << 15, NOWHERE = UINT32_MAX };
+enum { BLOCK = 64, WINDOW = 1 << 15 };
+#define NOWHERE UINT32_MAX
 
 typedef struct {
     const uint8_t *data;

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from blade.rollouts.batch import Batch, Items
 from blade.rollouts.cells import items_hash, plain_values, raw_hash
-from blade.rollouts.columns import MAX_TEXT, Column
+from blade.rollouts.columns import Column
 from blade.rollouts.decoding import Plan
 from blade.rollouts.fields import Leaf
 from blade.rollouts.layout import LEAF_TYPES, Layout, Scalar
@@ -40,8 +40,6 @@ LISTS = msgspec.json.Decoder(LEAF_TYPES[Leaf.LIST])
 PROMPTS = msgspec.json.Decoder(LEAF_TYPES[Leaf.ITEMS])
 WRITTEN = msgspec.json.Decoder(list[msgspec.Raw])
 SCALARS = msgspec.json.Decoder(list[Scalar])
-TOO_LONG_TEXT = "-" * (MAX_TEXT + 1)
-"""Stands for any text that is too long for a column."""
 
 
 class Part(NamedTuple):
@@ -139,9 +137,11 @@ class NativeRows:
     ) -> Column | list[Any]:
         tags, numbers = self.tags[number, : len(self)], self.numbers[number, : len(self)]
         kinds = set(np.flatnonzero(np.bincount(tags)).tolist()) - {ABSENT, IS_BRANCH}
+        if not (codes >= 0).any():  # texts that are all too long to be kept
+            kinds -= {IS_TEXT, IS_RAW}
         if slot.leaf is Leaf.PRESENT:
             return Column(kind="flag", values=np.where(tags == IS_FLAG, numbers, self._missing(slot)))
-        if kinds <= {IS_NUMBER, IS_FLAG}:
+        if kinds <= {IS_NUMBER} or kinds == {IS_FLAG}:
             known = (tags == IS_NUMBER) | (tags == IS_FLAG)
             return Column(kind="flag" if kinds == {IS_FLAG} else "number", values=np.where(known, numbers, np.nan))
         if kinds == {IS_TEXT}:
@@ -175,7 +175,7 @@ class NativeReading:
         """Where to read the rows of a chunk into. Nothing may wait when the layout is a new one."""
         if layout is not self.layout:
             found, program = library(), program_for(layout, self.plan)
-            self.waiting = NativeRows(program, found) if program is not None and found is not None else None
+            self.waiting = make_rows(program, found) if program is not None and found is not None else None
             self.layout = layout
         gave_up = self.refused >= FEW and self.refused > self.taken
         whole = chunk.size <= LARGEST and chunk.buffer[chunk.size - 1] == LINE_BREAK
@@ -185,8 +185,17 @@ class NativeReading:
         """Makes room for more rows; nothing may wait. Whether there is more now."""
         if self.waiting is None or self.waiting.scale >= MAX_SCALE:
             return False
-        self.waiting = NativeRows(self.waiting.program, self.waiting.library, 2 * self.waiting.scale)
-        return True
+        larger = make_rows(self.waiting.program, self.waiting.library, 2 * self.waiting.scale)
+        self.waiting = self.waiting if larger is None else larger
+        return larger is not None
+
+
+def make_rows(program: Program, found: ctypes.CDLL, scale: int = 1) -> NativeRows | None:
+    """Room for rows, if there is memory for it."""
+    try:
+        return NativeRows(program, found, scale)
+    except MemoryError:
+        return None
 
 
 def input_hash(written: msgspec.Raw, leaf: Leaf) -> str | None:
@@ -212,8 +221,6 @@ def values_of(
         values[at] = float(numbers[at])
     for at in np.flatnonzero(tags == IS_FLAG).tolist():
         values[at] = bool(numbers[at])
-    for at in np.flatnonzero((tags == IS_TEXT) & (codes < 0)).tolist():
-        values[at] = TOO_LONG_TEXT
     return values
 
 

@@ -44,23 +44,19 @@ class NativeSearch:
         self._needles: npt.NDArray[np.void] = np.array(needles, dtype=NEEDLE)
         self._groups = np.cumsum([0, *map(len, ordered)], dtype=np.uint32)
         self._halves = halves(groups)
-        self._make_room(1024)
 
-    def _make_room(self, room: int) -> None:
-        self._codes, self._ends = np.empty(room, dtype=np.int32), np.empty(room, dtype=np.int64)
-        self._search = Search(
-            texts=address(self._texts), needles=address(self._needles), groups=address(self._groups),
-            halves=address(self._halves), codes=address(self._codes), ends=address(self._ends), room=room,
-        )  # fmt: skip
-
-    def find(self, data: npt.NDArray[np.uint8]) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int64]]:
+    def find(
+        self, data: npt.NDArray[np.uint8], room: int = 1024
+    ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int64]]:
         """The code of everything that is found, and where it ends."""
-        self._library.blade_search(ctypes.byref(self._search), address(data), len(data))
-        count = self._search.count
-        if count > self._search.room:
-            self._make_room(2 * count)
-            return self.find(data)
-        return self._codes[:count].copy(), self._ends[:count].copy()
+        codes, ends = np.empty(room, dtype=np.int32), np.empty(room, dtype=np.int64)
+        # Nothing of it is shared: several threads may search for the same.
+        search = Search(
+            texts=address(self._texts), needles=address(self._needles), groups=address(self._groups),
+            halves=address(self._halves), codes=address(codes), ends=address(ends), room=room,
+        )  # fmt: skip
+        self._library.blade_search(ctypes.byref(search), address(data), len(data))
+        return self.find(data, search.count) if search.count > room else (codes[: search.count], ends[: search.count])
 
 
 def chosen_parts(texts: Sequence[bytes]) -> dict[bytes, bytes]:

@@ -71,7 +71,7 @@ static int number_value(const uint8_t *p, const uint8_t *end, double *value) {
     }
     if (p == end && end - begin <= 19 + negative + point) {
         *value = places ? quotient(digits, places) : (double)digits;
-        if (negative) *value = -*value;
+        if (negative && (digits || point)) *value = -*value; /* -0 is a whole number, and those have no sign of zero */
         return 1;
     }
     char copy[64], *read;
@@ -88,7 +88,8 @@ static inline int has_word(const Index *index, uint32_t place, const char *word,
 }
 
 /* Where the value that `place` begins ends, if it is no object or list; 0 when it is wrong. A string ends before the
- * next place, and nothing but blanks can be between them: anything else would be a place. */
+ * next place, and nothing but blanks can be between them: anything else would be a place. (Where one does not end, the
+ * answer means nothing; the row is refused for what stands next, or for its line break inside of a string.) */
 static inline uint32_t scalar_end(Index *index, uint32_t place) {
     const uint8_t *data = index->data;
     switch (data[place]) {
