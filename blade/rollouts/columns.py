@@ -11,6 +11,7 @@ from typing import Any, Literal
 import msgspec
 import numpy as np
 import numpy.typing as npt
+from msgspec.structs import replace
 
 MAX_TEXT = 200
 MAX_LIST = 32
@@ -35,6 +36,8 @@ class Column(msgspec.Struct, frozen=True, kw_only=True):
     """float64 for numbers and flags; int32 codes into `levels` otherwise."""
     levels: list[Level] = []
     """Distinct values of a coded column, in order of first appearance; a list value is a tuple of texts."""
+    has_long: bool = False
+    """Whether some of the unknown values are texts that are too long for a table."""
 
     def at(self, row: int) -> Any:
         """The value of one row, or `None`."""
@@ -72,7 +75,7 @@ class Column(msgspec.Struct, frozen=True, kw_only=True):
 
     def take(self, rows: npt.NDArray[Any]) -> "Column":
         """The column restricted to some rows, in their order."""
-        return Column(kind=self.kind, values=self.values[rows], levels=self.levels)
+        return replace(self, values=self.values[rows])
 
 
 class Codes(dict[Any, int]):
@@ -81,9 +84,11 @@ class Codes(dict[Any, int]):
     def __init__(self) -> None:
         super().__init__({None: -1})
         self.levels: list[Any] = []
+        self.has_long = False
 
     def __missing__(self, level: Any) -> int:
         if isinstance(level, str) and len(level) > MAX_TEXT:
+            self.has_long = True
             return -1
         code = self[level] = len(self.levels)
         # A text is its own key; other levels come with their type, since True == 1 == 1.0.
@@ -136,9 +141,7 @@ class ColumnBuilder:
 
 def part_of(values: list[Any], kind: Kind | None) -> Column:
     """Values of some rows as a column, with levels in order of appearance."""
-    if kind is None:
-        values = [None if isinstance(value, str) and len(value) > MAX_TEXT else value for value in values]
-        kind = kind_of(values)
+    kind = kind or kind_of(values)
     part = number_part(values, kind) if kind in ("number", "flag") else None
     if part is not None:
         return part
@@ -148,24 +151,23 @@ def part_of(values: list[Any], kind: Kind | None) -> Column:
         coded = np.full(len(keys), codes[keys[0]], dtype=np.int32)
     else:
         coded = np.fromiter(map(codes.__getitem__, keys), dtype=np.int32, count=len(keys))
-    return Column(kind="mixed" if kind in ("number", "flag") else kind, values=coded, levels=codes.levels)
+    kind = "mixed" if kind in ("number", "flag") else kind
+    return Column(kind=kind, values=coded, levels=codes.levels, has_long=codes.has_long)
 
 
 def common_kind(parts: Sequence[Column]) -> Kind:
-    """The kind that holds all parts; parts without a single known value have no say."""
-    kinds = {part.kind for part in parts}
-    if len(kinds) > 1 or not any(part.known().any() for part in parts):
-        kinds = {part.kind for part in parts if part.known().any()}
+    """The kind that holds all parts; parts without a single value have no say."""
+    kinds = {part.kind for part in parts if part.has_long or part.known().any()}
     if kinds <= {"number", "flag"}:
         return "flag" if kinds == {"flag"} else "number"
-    if kinds <= {"number", "flag", "mixed"} and all(is_numeric(part) for part in parts if part.kind == "mixed"):
+    if kinds <= {"number", "flag", "mixed"} and all(map(is_numeric, parts)):
         return "number"
     return kinds.pop() if len(kinds) == 1 else "mixed"
 
 
 def is_numeric(part: Column) -> bool:
-    """Whether a mixed part holds flags and numbers only, and a float holds all of them exactly."""
-    return all(isinstance(level, int | float) and abs(level) < EXACT for level in part.levels)
+    """Whether a part holds flags and numbers only, and a float holds all of them exactly."""
+    return not part.has_long and all(isinstance(level, int | float) and abs(level) < EXACT for level in part.levels)
 
 
 def join(arrays: Sequence[npt.NDArray[Any]], dtype: type) -> npt.NDArray[Any]:
@@ -234,7 +236,7 @@ def concat(parts: Sequence[Column]) -> Column:
         return Column(kind=kind, values=join([part.numbers() for part in parts], np.float64))
     codes = Codes()
     values = join([recode(part, codes) for part in parts], np.int32)
-    return Column(kind=kind, values=values, levels=codes.levels)
+    return Column(kind=kind, values=values, levels=codes.levels, has_long=any(part.has_long for part in parts))
 
 
 def recode(part: Column, codes: Codes) -> npt.NDArray[np.int32]:

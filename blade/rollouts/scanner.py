@@ -14,7 +14,8 @@ from blade.rollouts.features import FACTS, Features, features_in, features_of
 from blade.rollouts.fields import Leaf
 from blade.rollouts.lines import CHUNK, Chunk, Record
 from blade.rollouts.native.library import ALL_READ, NO_ROOM
-from blade.rollouts.native.rows import NativeReading, Part
+from blade.rollouts.native.reading import NativeReading
+from blade.rollouts.native.rows import Part
 from blade.rollouts.scan import FIRST_TOOL, INPUT_HASH, MODEL, RESPONSE_ID, BadRecord, Scan
 from blade.rollouts.steps import split_prompt
 
@@ -55,23 +56,23 @@ class Scanner:
 
     def _read_natively(self, chunk: Chunk) -> Part | None:
         """The rows of a chunk, which then wait to become columns; `None` when they have to be decoded."""
-        waiting = self.native.begin(chunk, self.decoder.layout)
-        if waiting is None:
-            return None
-        was_empty = not len(waiting)
-        part = waiting.read(chunk, line=1 + self.lines)
-        if part.outcome == ALL_READ:
-            self.native.taken += 1
-            return part
-        self._flush()
-        if part.outcome == NO_ROOM:
-            can_go_on = self.native.has_more_room() if was_empty else True
-        else:
-            can_go_on = self.decoder.learn_from(part.refused)
-        if can_go_on:
-            return self._read_natively(chunk)
-        self.native.refused += 1
+        while (waiting := self.native.begin(chunk, self.decoder.layout)) is not None:
+            was_empty = not len(waiting)
+            part = waiting.read(chunk, line=1 + self.lines)
+            if part.outcome == ALL_READ:
+                self.native.taken += 1
+                return part
+            self._flush()
+            if not self._can_try_again(part, was_empty=was_empty):
+                self.native.refused += 1
+                break
         return None
+
+    def _can_try_again(self, part: Part, *, was_empty: bool) -> bool:
+        """Whether there is more room now, or the layout knows more."""
+        if part.outcome == NO_ROOM:
+            return not was_empty or self.native.has_more_room()
+        return self.decoder.learn_from(part.refused)
 
     def _flush(self) -> None:
         """Makes columns of the rows that wait."""

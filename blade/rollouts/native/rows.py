@@ -11,13 +11,12 @@ import numpy.typing as npt
 
 from blade.rollouts.batch import Batch, Items
 from blade.rollouts.cells import items_hash, plain_values, raw_hash
-from blade.rollouts.columns import Column
-from blade.rollouts.decoding import Plan
+from blade.rollouts.columns import MAX_TEXT, Column
 from blade.rollouts.fields import Leaf
-from blade.rollouts.layout import LEAF_TYPES, Layout, Scalar
+from blade.rollouts.layout import LEAF_TYPES, Scalar
 from blade.rollouts.lines import Chunk, Record
-from blade.rollouts.native.library import ALL_READ, ITEM, LEVEL, SPAN, Job, address, library
-from blade.rollouts.native.program import Program, Slot, program_for
+from blade.rollouts.native.library import ALL_READ, ITEM, LEVEL, SPAN, Job, address
+from blade.rollouts.native.program import Program, Slot
 from blade.rollouts.pieces import Indices, Pieces
 from blade.rollouts.scan import INPUT_HASH
 
@@ -26,20 +25,20 @@ ITEMS = 1 << 15
 LEVELS = 1 << 15
 TEXTS = 1 << 21
 REFUSED_ROWS = 64
-LARGEST = 1 << 31
-"""Places within a chunk are numbers of 32 bits."""
-LINE_BREAK = 10
 ACTING = 256
 """Marks the kind of an item with which the prompt of a conversation is over."""
-MAX_SCALE = 64
-"""How many times larger arrays may become for chunks of many short rows."""
-FEW = 4
-"""After so many refused chunks nothing is tried any more, unless more were taken."""
 ABSENT, IS_NUMBER, IS_FLAG, IS_TEXT, IS_RAW, IS_BRANCH = range(6)
 LISTS = msgspec.json.Decoder(LEAF_TYPES[Leaf.LIST])
 PROMPTS = msgspec.json.Decoder(LEAF_TYPES[Leaf.ITEMS])
 WRITTEN = msgspec.json.Decoder(list[msgspec.Raw])
 SCALARS = msgspec.json.Decoder(list[Scalar])
+TOO_LONG_TEXT = "-" * (MAX_TEXT + 1)
+"""Stands for any text that is too long for a column."""
+
+
+LARGEST = 1 << 31
+"""Places within a chunk are numbers of 32 bits."""
+LINE_BREAK = 10
 
 
 class Part(NamedTuple):
@@ -87,10 +86,10 @@ class NativeRows:
         return int(self.job.rows)
 
     def read(self, chunk: Chunk, *, line: int) -> Part:
-        """Reads all rows of a chunk whose first line is number `line`, or none."""
+        """Reads all rows of a readable chunk whose first line is number `line`, or none."""
         job, before = self.job, len(self)
         buffer = np.frombuffer(chunk.view, dtype=np.uint8)
-        assert buffer[-1] == LINE_BREAK and chunk.size <= LARGEST
+        assert is_readable(chunk)
         job.data, job.size, job.offset, job.line = address(buffer), chunk.size, chunk.offset, line
         outcome = self.library.blade_read_rows(ctypes.byref(job), len(self.program.slots))
         items = self.items[: job.items_count if outcome == ALL_READ else 0]
@@ -137,15 +136,14 @@ class NativeRows:
     ) -> Column | list[Any]:
         tags, numbers = self.tags[number, : len(self)], self.numbers[number, : len(self)]
         kinds = set(np.flatnonzero(np.bincount(tags)).tolist()) - {ABSENT, IS_BRANCH}
-        if not (codes >= 0).any():  # texts that are all too long to be kept
-            kinds -= {IS_TEXT, IS_RAW}
         if slot.leaf is Leaf.PRESENT:
             return Column(kind="flag", values=np.where(tags == IS_FLAG, numbers, self._missing(slot)))
         if kinds <= {IS_NUMBER} or kinds == {IS_FLAG}:
             known = (tags == IS_NUMBER) | (tags == IS_FLAG)
             return Column(kind="flag" if kinds == {IS_FLAG} else "number", values=np.where(known, numbers, np.nan))
         if kinds == {IS_TEXT}:
-            return Column(kind="text", values=codes, levels=list(levels))
+            has_long = bool(((tags == IS_TEXT) & (codes < 0)).any())
+            return Column(kind="text", values=codes, levels=list(levels), has_long=has_long)
         return values_of(tags, numbers, [*levels, None], codes)
 
     def _missing(self, slot: Slot) -> npt.NDArray[np.float64]:
@@ -160,42 +158,9 @@ class NativeRows:
         self.job.rows = self.job.levels_count = self.job.texts_size = 0
 
 
-class NativeReading:
-    """Whether rows are read natively, and into what: that changes with the layout, and with what is refused."""
-
-    def __init__(self, plan: Plan) -> None:
-        self.plan = plan
-        self.layout: Layout | None = None
-        self.waiting: NativeRows | None = None
-        """Rows that were read and are not yet in columns; `None` when rows are not read natively."""
-        self.taken = self.refused = 0
-        """Chunks."""
-
-    def begin(self, chunk: Chunk, layout: Layout) -> NativeRows | None:
-        """Where to read the rows of a chunk into. Nothing may wait when the layout is a new one."""
-        if layout is not self.layout:
-            found, program = library(), program_for(layout, self.plan)
-            self.waiting = make_rows(program, found) if program is not None and found is not None else None
-            self.layout = layout
-        gave_up = self.refused >= FEW and self.refused > self.taken
-        whole = chunk.size <= LARGEST and chunk.buffer[chunk.size - 1] == LINE_BREAK
-        return self.waiting if whole and not gave_up else None
-
-    def has_more_room(self) -> bool:
-        """Makes room for more rows; nothing may wait. Whether there is more now."""
-        if self.waiting is None or self.waiting.scale >= MAX_SCALE:
-            return False
-        larger = make_rows(self.waiting.program, self.waiting.library, 2 * self.waiting.scale)
-        self.waiting = self.waiting if larger is None else larger
-        return larger is not None
-
-
-def make_rows(program: Program, found: ctypes.CDLL, scale: int = 1) -> NativeRows | None:
-    """Room for rows, if there is memory for it."""
-    try:
-        return NativeRows(program, found, scale)
-    except MemoryError:
-        return None
+def is_readable(chunk: Chunk) -> bool:
+    """Whether a chunk ends with a line, and is not too large: the library relies on both."""
+    return 0 < chunk.size <= LARGEST and chunk.buffer[chunk.size - 1] == LINE_BREAK
 
 
 def input_hash(written: msgspec.Raw, leaf: Leaf) -> str | None:
@@ -221,6 +186,8 @@ def values_of(
         values[at] = float(numbers[at])
     for at in np.flatnonzero(tags == IS_FLAG).tolist():
         values[at] = bool(numbers[at])
+    for at in np.flatnonzero((tags == IS_TEXT) & (codes < 0)).tolist():
+        values[at] = TOO_LONG_TEXT
     return values
 
 
