@@ -12,7 +12,7 @@ from blade.diagnosis.readings import Answered
 from blade.diagnosis.signals import RULES, Sightings
 from blade.diagnosis.verdicts import Rival, verdict_findings
 from blade.metrics import Outcomes
-from blade.rollouts.table import Run
+from blade.rollouts.table import Run, examples
 
 MOST_NAMES = 4
 DUPLICATE_HINTS = {"identical": "counted once", "conflicting": "choose with --duplicates first, last or all"}
@@ -82,17 +82,11 @@ def duplicates(run: Run) -> list[Found]:
             message = f"{count(len(found), 'key')} claimed by more than one {kind} row"
             models = sorted({model for duplicate in found for model in duplicate.models})
             if models:
-                message += f", of {len(models)} models ({listed(models)})"
+                message += f", of {len(models)} models ({examples(models, MOST_NAMES)})"
                 hint = "these are several runs: diagnose them with --group-by model"
             rows = np.asarray([run.row(duplicate.rollout) for duplicate in found], dtype=np.int64)
             out.append(about_rows(run.table, say(f"{kind}_duplicates", "DA", message, hint), rows))
     return out
-
-
-def listed(names: list[str]) -> str:
-    """The first names of a list."""
-    shown = ", ".join(names[:MOST_NAMES])
-    return shown if len(names) <= MOST_NAMES else f"{shown} and {len(names) - MOST_NAMES} more"
 
 
 def copied(copies: list[str]) -> list[Found]:
