@@ -81,7 +81,7 @@ def aggregate(
 
 def shards_of(rollouts: list[str], output: Path | None) -> list[Path]:
     """The files a user means; what an earlier merge wrote is none of its own shards."""
-    from blade.rollouts.sources import find_inputs
+    from blade.rollouts.finding import find_inputs
 
     # Gym takes several globs in one word.
     words = [part.strip() for word in rollouts for part in ([word] if Path(word).exists() else word.split(","))]

@@ -143,8 +143,7 @@ def read_some(run: Run, scores: Scores, pairing: Pairing) -> Iterator[tuple[str,
     scored = np.flatnonzero(~np.isnan(run.table.reward) & np.isin(scores.place, chosen))
     _, first = np.unique(scores.place[scored], return_index=True)
     _, last = np.unique(scores.place[scored][::-1], return_index=True)
-    paths = [file.path for file in run.files]
-    for row, data in fetch(paths, run.table.rows, [*scored[first].tolist(), *scored[::-1][last].tolist()]):
+    for row, data in fetch(run.files, run.table.rows, [*scored[first].tolist(), *scored[::-1][last].tolist()]):
         with contextlib.suppress(BadRow):
             record = read_record(data)
             form = run.files[int(run.table.rows.file[row])].format

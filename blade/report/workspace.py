@@ -25,7 +25,8 @@ from blade.report.redaction import Redacted, redact
 from blade.report.report import Prose, build_report, render_report, with_prose
 from blade.report.text import plain
 from blade.rollouts import ReadOptions, Rollout, Run, read_runs
-from blade.rollouts.sources import WORKSPACE, find_inputs
+from blade.rollouts.finding import find_inputs
+from blade.rollouts.sources import WORKSPACE
 
 ANALYSIS = "analysis.json"
 REPORT = "report.md"

@@ -37,6 +37,8 @@ class RawItem(msgspec.Struct, gc=False):
     tool_calls: msgspec.Raw = msgspec.Raw()
     call_id: str | None = None
     tool_call_id: str | None = None
+    error: msgspec.Raw = msgspec.Raw()
+    agent: msgspec.Raw = msgspec.Raw()
 
 
 RAW = msgspec.Raw()

@@ -4,7 +4,8 @@ Zero tokens in and out is how some agents write "not counted", so it is unknown 
 means nothing.
 """
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
@@ -15,7 +16,7 @@ from blade.rollouts.columns import Column, from_values
 from blade.rollouts.formats import Format
 from blade.rollouts.identity import HALF, own_fields, require_field
 from blade.rollouts.rows import Rows
-from blade.rollouts.table import COMPLETED, FAILED, TRUNCATED, Floats
+from blade.rollouts.table import COMPLETED, ENDING_KINDS, FAILED, ORIGINS, TRUNCATED, Floats
 
 AGENT_FIELDS = ("agent_ref.name", "agent", "agent_name", "harness")
 INPUT_TOKENS = (
@@ -32,6 +33,8 @@ OUTPUT_TOKENS = (
 )
 SECONDS_FIELDS = ("agent_run_time", "total_run_time", "result.duration", "duration_s", "duration", "seconds", "latency")
 SHOWN = 40
+TIMEOUT_CLASSES = ("timeout_exceeded", "timeout")
+NOT_RUN_CLASSES = ("skipped",)
 FAILURE_FIELDS = ("_ng_failure_class", "response.id")
 """`response.id` holds only the endings by which older runners marked rows that failed."""
 
@@ -123,16 +126,59 @@ def failure_classes(rows: Rows) -> Column:
     return from_values(values)
 
 
-def statuses(rows: Rows, failure: Column, *, failed_file: npt.NDArray[np.bool_]) -> npt.NDArray[np.int8]:
-    """Per row: completed, truncated or failed."""
-    status = np.full(len(rows), COMPLETED, dtype=np.int8)
+class Endings(NamedTuple):
+    """Why each rollout ended, as columns."""
+
+    kind: npt.NDArray[np.int8]
+    """Index into `ENDING_KINDS`."""
+    origin: npt.NDArray[np.int8]
+    """Index into `ORIGINS`; -1 where nobody says."""
+    name: Column
+    """The format's own name for it."""
+
+
+def endings(rows: Rows, failure: Column, *, failed_file: npt.NDArray[np.bool_]) -> Endings:
+    """Per row: what its format typed. Responses say when they were cut off or broke; nothing else is taken for it."""
+    kind = codes(rows.column("ending.kind"), ENDING_KINDS, other=ENDING_KINDS.index("completed"))
+    origin = codes(rows.column("ending.origin"), ORIGINS, other=-1)
+    name = rows.column("ending.name")
+    if "ending.kind" in rows.columns:
+        return Endings(kind, origin, name)
+    cut = rows.column("response.incomplete_details.reason")
     word = rows.column("response.status")
-    cut = rows.column("response.incomplete_details.reason").known() | equals(word, "incomplete")
-    status[cut] = TRUNCATED
     error = rows.column("response.error")
     wrong = error.known() & ~equals(error, "", "{}")
-    broken = failure.known() | wrong | equals(word, "failed", "cancelled")
-    status[broken | failed_file] = FAILED
+    model = np.int8(ORIGINS.index("model"))
+    for rule, ended, whose in (
+        (cut.known() | equals(word, "incomplete"), "limit", model),
+        (equals(word, "cancelled"), "cancelled", np.int8(-1)),
+        (wrong | equals(word, "failed"), "error", model),
+        (failure.known() | failed_file, "error", np.int8(ORIGINS.index("runner"))),
+        (equals(failure, *TIMEOUT_CLASSES), "timeout", np.int8(-1)),
+        (equals(failure, *NOT_RUN_CLASSES), "not_run", np.int8(-1)),
+    ):
+        kind[rule] = ENDING_KINDS.index(ended)
+        origin[rule] = whose
+    names = [failure.at(row) or cut.at(row) for row in range(len(rows))] if cut.known().any() else None
+    return Endings(kind, origin, failure if names is None else from_values(names))
+
+
+def codes(column: Column, words: Sequence[str], *, other: int) -> npt.NDArray[np.int8]:
+    """Per row: which of some words the field is."""
+    coded = column.coded()
+    places = {word: index for index, word in enumerate(words)}
+    table = [places.get(level, other) if isinstance(level, str) else other for level in coded.levels]
+    return np.asarray(np.asarray([*table, other], dtype=np.int8)[coded.values])
+
+
+def statuses(ended: Endings, *, scored: npt.NDArray[np.bool_], typed: bool) -> npt.NDArray[np.int8]:
+    """Per row: completed, truncated or failed. Where a format types its endings, what got a score has not failed."""
+    kept = scored if typed else np.zeros(len(scored), dtype=bool)
+    limit = ended.kind == ENDING_KINDS.index("limit")
+    timeout = ended.kind == ENDING_KINDS.index("timeout")
+    status = np.full(len(ended.kind), COMPLETED, dtype=np.int8)
+    status[limit | (timeout & kept)] = TRUNCATED
+    status[(ended.kind != ENDING_KINDS.index("completed")) & ~limit & ~kept] = FAILED
     return status
 
 

@@ -16,6 +16,7 @@ from blade.rollouts import cache, formats
 from blade.rollouts.decoding import Plan, collector_paused, whole_rows
 from blade.rollouts.fields import learn
 from blade.rollouts.formats import Format
+from blade.rollouts.formats.reader import Reader
 from blade.rollouts.lines import (
     BOM,
     CHUNK,
@@ -63,6 +64,8 @@ class FileScan(msgspec.Struct, frozen=True, kw_only=True):
     """The format it is in."""
     scan: Scan
     """What it holds."""
+    reader: Reader | None = None
+    """What read it, when its format is a foreign one."""
 
 
 class Opening(msgspec.Struct, frozen=True, kw_only=True):

@@ -12,12 +12,14 @@ from blade.rollouts.columns import Column
 from blade.rollouts.duplicates import merge_copies, resolve
 from blade.rollouts.expected import Expected, expect
 from blade.rollouts.fetch import fetch
+from blade.rollouts.finding import find_inputs
+from blade.rollouts.foreign import scan_source
+from blade.rollouts.formats.registry import reader_for
 from blade.rollouts.grouping import Draft, ReadOptions, draft_runs
 from blade.rollouts.identity import Keys, assign_keys, choose_identity, join_keys, unkeyed_reason
 from blade.rollouts.reader import FileScan, scan_file
 from blade.rollouts.rows import MODEL_FIELDS, Ints, Rows, append, bad_line, pool
 from blade.rollouts.sidecars import Sidecars, find_sidecars, has_sidecars
-from blade.rollouts.sources import find_inputs
 from blade.rollouts.table import Floats, InputFile, RolloutTable, Run
 from blade.rollouts.values import BadLine
 
@@ -32,7 +34,7 @@ def read_runs(inputs: Sequence[str], options: ReadOptions, *, progress: FileProg
         InputError: an input is missing, empty or unreadable, or none holds a single rollout.
         UsageError: a field the user named does not exist.
     """
-    scans, skipped = scan_all(find_inputs(inputs), options, progress)
+    scans, skipped = scan_all(find_inputs(inputs, options.format), options, progress)
     drafts = draft_runs(scans, options)
     runs: list[Run] = []
     first: UsageError | InputError | None = None
@@ -80,7 +82,11 @@ def scan_one(path: Path, options: ReadOptions, progress: FileProgress | None) ->
         if progress is not None:
             progress(path, done, total)
 
-    found = scan_file(path, options.reading(), jobs=options.jobs, use_cache=options.use_cache, progress=report)
+    reader = reader_for(path, options.format)
+    if reader is not None:
+        found = scan_source(path, reader, options.reading(), use_cache=options.use_cache, progress=report)
+    else:
+        found = scan_file(path, options.reading(), jobs=options.jobs, use_cache=options.use_cache, progress=report)
     if not len(found.scan) and not found.scan.bad:
         raise InputError(f"{path}: no rollouts in it: its JSON holds no record.")
     if not len(found.scan):
@@ -113,7 +119,8 @@ class RunBuilder:
             for bad in found.scan.bad
         ]
         self.bad_scores: list[BadLine] = []
-        self.notes = [note for file in self.files for note in file.sidecars.notes]
+        self.notes = [note for found in draft.files for note in found.scan.notes]
+        self.notes += [note for file in self.files for note in file.sidecars.notes]
         if draft.grouped and any(has_sidecars(file.path) for file in self.files):
             self.notes.append("materialized inputs and failures files are not used when rows are grouped into runs")
         if draft.grouped and self.bad:
@@ -156,14 +163,21 @@ class RunBuilder:
         beside = Sidecars()
         if found.format.name == "gym" and not self.draft.grouped:
             beside = find_sidecars(found.path, features=self.options.features, use_cache=self.options.use_cache)
-        size, rows = found.path.stat().st_size, len(found.scan)
-        return InputFile(path=found.path, format=found.format, size=size, rows=rows, sidecars=beside)
+        parts = [found.path] if found.reader is None else found.reader.files(found.path)
+        return InputFile(
+            path=found.path,
+            format=found.format,
+            reader=found.reader,
+            size=sum(part.stat().st_size for part in parts),
+            rows=len(found.scan),
+            sidecars=beside,
+        )
 
     def _paths(self) -> list[str]:
         return [str(file.path) for file in self.files]
 
     def _fetch(self, rows: Rows, chosen: Iterable[int]) -> Iterator[tuple[int, bytes]]:
-        return fetch([file.path for file in self.files], rows, chosen)
+        return fetch(self.files, rows, chosen)
 
     def _usable(self, rows: Rows) -> tuple[Rows, Keys]:
         """The rows with a key; the others become bad lines. A score that is no number leaves its row without one."""
@@ -225,6 +239,9 @@ class RunBuilder:
         rows = with_input_fields(rows, wanted, keys.tasks, task, repeat)
         failed_file = np.asarray([file.failed for file in self.files])[rows.file]
         failure = outcome.failure_classes(rows)
+        reward = np.where(failed_file, np.nan, self._rewards(rows))
+        ended = outcome.endings(rows, failure, failed_file=failed_file)
+        typed = "ending.kind" in rows.columns
         given, made = outcome.tokens(rows)
         position = {text: index for index, text in enumerate(wanted.tasks)}
         place = np.asarray([position[text] for text in keys.tasks], dtype=np.int64)
@@ -233,9 +250,12 @@ class RunBuilder:
             expected=wanted.counts,
             task=place[task] if len(task) else task,
             repeat=repeat,
-            reward=np.where(failed_file, np.nan, self._rewards(rows)),
-            status=outcome.statuses(rows, failure, failed_file=failed_file),
-            failure=failure,
+            reward=reward,
+            status=outcome.statuses(ended, scored=~np.isnan(reward), typed=typed),
+            failure=ended.name if typed else failure,
+            ending=ended.kind,
+            origin=ended.origin,
+            ending_name=ended.name,
             model=rows.column(*MODEL_FIELDS),
             agent=rows.column(*outcome.AGENT_FIELDS),
             input_tokens=given,

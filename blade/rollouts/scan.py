@@ -48,6 +48,8 @@ class Scan(msgspec.Struct, frozen=True, kw_only=True):
     """Records that could not be used."""
     lines: int
     """Line breaks seen."""
+    notes: list[str] = []
+    """What the reader of a foreign format has to say about its source."""
 
     def __len__(self) -> int:
         return len(self.line)

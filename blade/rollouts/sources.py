@@ -1,20 +1,17 @@
-"""Finding and opening inputs: files, globs, directories; plain, gzip or zstandard, told apart by their first bytes.
+"""Opening inputs: plain, gzip or zstandard, told apart by their first bytes; and what their names say.
 
 Offsets anywhere in BLADE are offsets of the decompressed stream.
 """
 
-import difflib
-import glob
 import gzip
 import io
-import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from blade.errors import InputError
 
-SUFFIXES = (".jsonl", ".ndjson", ".json")
+SUFFIXES = (".jsonl", ".ndjson", ".json", ".eval", ".parquet", ".csv", ".tsv")
 COMPRESSED = (".gz", ".zst")
 GZIP_MAGIC = b"\x1f\x8b"
 ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
@@ -35,46 +32,6 @@ OURS = frozenset({"analysis.json", "comparison.json", "labels.jsonl", "runs.json
 """Files BLADE writes itself; a directory that holds them is not a directory of rollouts because of them."""
 WORKSPACE = ".blade"
 """Folder that marks a directory as one BLADE wrote; in it, what is about this machine: where the rollouts are."""
-
-
-def find_inputs(inputs: Iterable[str]) -> list[Path]:
-    """Every rollout file the user meant, each once, in the order given; a directory's files in name order."""
-    found: dict[Path, None] = {}
-    for text in inputs:
-        for path in expand(text):
-            found.setdefault(path)
-    return list(found)
-
-
-def expand(text: str) -> list[Path]:
-    """The files one argument stands for."""
-    path = Path(text)
-    if path.is_dir():
-        files = [p for p in sorted(path.rglob("*")) if p.is_file() and looks_like_rollouts(p)]
-        if not files and not os.access(path, os.R_OK | os.X_OK):
-            raise InputError(f"{text}: cannot be read: Permission denied.")
-        if not files:
-            raise InputError(f"{text}: no rollout files (*.jsonl, *.json, also .gz and .zst) in this directory.")
-        return files
-    if path.exists():
-        return [path]
-    if glob.has_magic(text):
-        matches = [Path(m) for m in sorted(glob.glob(text, recursive=True))]  # noqa: PTH207 - Path.glob refuses /…
-        files = [p for p in matches if p.is_file() and not is_sidecar(p)]
-        if not files:
-            raise InputError(f"{text}: no file matches this pattern; check it with `ls`.")
-        return files
-    if path.is_symlink():
-        raise InputError(f"{text}: is a link that leads to no file.")
-    raise InputError(f"{text}: no such file or directory{did_you_mean(path)}.")
-
-
-def did_you_mean(path: Path) -> str:
-    """A suffix for the error when a neighbour has nearly this name."""
-    if not path.parent.is_dir():
-        return ""
-    close = difflib.get_close_matches(path.name, [p.name for p in path.parent.iterdir()], n=1, cutoff=0.75)
-    return f"; did you mean {path.with_name(close[0])}" if close else ""
 
 
 def plain_name(path: Path) -> str:

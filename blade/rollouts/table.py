@@ -19,15 +19,19 @@ from blade.rollouts.conform import BadRow
 from blade.rollouts.duplicates import Duplicate
 from blade.rollouts.fetch import fetch
 from blade.rollouts.formats import Format
+from blade.rollouts.formats.reader import Reader
 from blade.rollouts.identity import Identity, natural_key
+from blade.rollouts.meaning import meaning_of
 from blade.rollouts.rows import Ints, Rows, source_of
 from blade.rollouts.sidecars import Sidecars
 from blade.rollouts.trajectory import read_items, read_record
-from blade.rollouts.values import BadLine, Rollout, Source, Status, Usage, citation
+from blade.rollouts.values import BadLine, Ending, EndingKind, Origin, Rollout, Source, Status, citation
 
 Floats = npt.NDArray[np.float64]
 Decoded = TypeVar("Decoded")
 STATUSES: tuple[Status, ...] = get_args(Status)
+ENDING_KINDS: tuple[EndingKind, ...] = get_args(EndingKind)
+ORIGINS: tuple[Origin, ...] = get_args(Origin)
 COMPLETED, TRUNCATED, FAILED = range(3)
 CITATION = re.compile(r"(?P<rollout>(?P<task>.*):(?P<repeat>[0-9]{1,18}))(?:#(?P<item>[0-9]+))?", re.DOTALL)
 """A task key may itself hold colons and signs; the last colon before a number counts."""
@@ -50,6 +54,12 @@ class RolloutTable(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """Per row: index into `STATUSES`."""
     failure: Column
     """Per row: failure class of a failed rollout."""
+    ending: npt.NDArray[np.int8]
+    """Per row: why it ended, as an index into `ENDING_KINDS`."""
+    origin: npt.NDArray[np.int8]
+    """Per row: whose doing that was, as an index into `ORIGINS`; -1 where nobody says."""
+    ending_name: Column
+    """Per row: the format's own name for how it ended."""
     model: Column
     """Per row: the model that answered."""
     agent: Column
@@ -94,9 +104,11 @@ class InputFile(msgspec.Struct, frozen=True, kw_only=True):
     """One file of a run."""
 
     path: Path
-    """As the user gave it."""
+    """As the user gave it; a folder where the format's source is one."""
     format: Format
     """The format it is in."""
+    reader: Reader | None = None
+    """What reads it, when its format is a foreign one."""
     size: int
     """Bytes as stored."""
     rows: int
@@ -175,7 +187,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True, eq=False):
 
     def read(self, chosen: Iterable[int], decode: Callable[[bytes], Decoded]) -> Iterator[tuple[int, Decoded]]:
         """Each chosen row's number and what is made of its bytes, in the order that is cheapest to read."""
-        for row, data in fetch([file.path for file in self.files], self.table.rows, chosen):
+        for row, data in fetch(self.files, self.table.rows, chosen):
             try:
                 found = decode(data)
             except BadRow as error:
@@ -195,7 +207,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True, eq=False):
 
     def _rollout(self, row: int, record: dict[str, Any]) -> Rollout:
         table, form = self.table, self.format_of(row)
-        hidden = {path.split(".")[0] for path in (form.prompt, form.output) if path}
+        meaning = meaning_of(record, form)
         return Rollout(
             task=table.tasks[int(table.task[row])],
             repeat=int(table.repeat[row]),
@@ -204,30 +216,34 @@ class Run(msgspec.Struct, frozen=True, kw_only=True, eq=False):
             agent=table.agent.at(row),
             status=STATUSES[int(table.status[row])],
             failure=table.failure.at(row),
-            usage=Usage(
-                input_tokens=known_int(table.input_tokens[row]), output_tokens=known_int(table.output_tokens[row])
+            ending=Ending(
+                kind=ENDING_KINDS[int(table.ending[row])],
+                origin=ORIGINS[int(table.origin[row])] if table.origin[row] >= 0 else None,
+                name=text_or_none(table.ending_name.at(row)),
+                message=meaning.message,
+            ),
+            usage=msgspec.structs.replace(
+                meaning.usage,
+                input_tokens=known_int(table.input_tokens[row]),
+                output_tokens=known_int(table.output_tokens[row]),
             ),
             seconds=known(table.seconds[row]),
-            fields={**outcome_fields(record), **{key: v for key, v in record.items() if key not in hidden}},
-            tools=offered_tools(record),
+            run=meaning.run,
+            variant=meaning.variant,
+            scores=meaning.scores,
+            answer=meaning.answer,
+            expected=meaning.expected,
+            tests=meaning.tests,
+            settings=meaning.settings,
+            fields=meaning.fields,
+            tools=meaning.tools,
             items=read_items(record, form),
             source=self.source(row),
         )
 
 
-def outcome_fields(record: dict[str, Any]) -> dict[str, Any]:
-    """What the response itself says went wrong; the rest of it is the trajectory."""
-    response = record.get("response")
-    if not isinstance(response, dict):
-        return {}
-    return {f"response.{name}": response[name] for name in ("error", "incomplete_details") if response.get(name)}
-
-
-def offered_tools(record: dict[str, Any]) -> list[dict[str, Any]]:
-    """The tools of a row's request; none where the row does not say."""
-    request = record.get("responses_create_params")
-    tools = request.get("tools") if isinstance(request, dict) else None
-    return [tool for tool in tools if isinstance(tool, dict)] if isinstance(tools, list) else []
+def text_or_none(value: Any) -> str | None:
+    return value if isinstance(value, str) else None
 
 
 def known(value: Any) -> float | None:

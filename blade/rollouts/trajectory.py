@@ -80,4 +80,6 @@ def make_item(item: RawItem, names: dict[str, str | None], position: int, *, pro
         text=text_of(payload) if payload else "",
         call_id=call_id,
         prompt=prompt,
+        error=text_of(item.error) or None if item.error else None,
+        agent=text_of(item.agent) or None if item.agent else None,
     )

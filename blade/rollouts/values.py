@@ -14,6 +14,58 @@ Status = Literal["completed", "truncated", "failed"]
 """`truncated` ran out of tokens, turns or context; `failed` never reached a verdict of its own (see `failure`)."""
 
 
+EndingKind = Literal["completed", "limit", "timeout", "error", "cancelled", "not_run"]
+"""Why a rollout ended. `limit` ran out of tokens, turns, messages, context or budget; `timeout` out of time; `error`
+was stopped by an error; `cancelled` by a person or a scheduler; `not_run` never began."""
+
+Origin = Literal["agent", "model", "environment", "verifier", "user", "runner"]
+"""Whose part of the machinery ended a rollout. `model` is the provider's side of a call (rate limits, server errors,
+content filters), `environment` the sandbox and tools, `user` a simulated user, `runner` the harness itself."""
+
+TestStatus = Literal["passed", "failed", "error", "skipped"]
+
+
+class Ending(msgspec.Struct, frozen=True, kw_only=True):
+    """Why a rollout ended, typed by the format that recorded it and never guessed from words."""
+
+    kind: EndingKind = "completed"
+    """What happened."""
+    origin: Origin | None = None
+    """Whose doing it was; `None` where the format does not say."""
+    name: str | None = None
+    """The format's own name for it: a class of errors, a kind of limit (`AgentTimeoutError`, `message_limit`)."""
+    message: str | None = None
+    """What the format recorded with it, verbatim."""
+
+
+class ExpectedCall(msgspec.Struct, frozen=True, kw_only=True):
+    """A tool call that a task expects."""
+
+    name: str
+    """The tool."""
+    arguments: dict[str, Any] = {}
+    """What it should be called with."""
+    compared: list[str] | None = None
+    """The arguments that count; `None` when all do."""
+    requestor: str | None = None
+    """Who should make the call, where not only the agent has tools (`user`)."""
+
+
+class Expected(msgspec.Struct, frozen=True, kw_only=True):
+    """What a task asks for, as far as its rows say. Unknown parts are `None`, which is not the same as empty."""
+
+    answers: list[str] | None = None
+    """Answers any one of which is right."""
+    calls: list[ExpectedCall] | None = None
+    """Calls that change something and should be made, in order; an empty list means that nothing should change."""
+    outputs: list[str] | None = None
+    """Texts that must be said to the user."""
+    answer_schema: dict[str, Any] | None = None
+    """JSON Schema of the answer."""
+    checks: list[str] | None = None
+    """Other conditions, as the task words them (rubric items, assertions)."""
+
+
 class Source(msgspec.Struct, frozen=True, kw_only=True):
     """Where a row stands: enough to read it again without reading the rest of its file."""
 
@@ -57,6 +109,10 @@ class Item(msgspec.Struct, frozen=True, kw_only=True):
     """Joins a tool result to its call."""
     prompt: bool = False
     """Whether the item was given to the agent before it acted."""
+    error: str | None = None
+    """The error a tool result is typed as, by its class or first words; `None` when the format types none."""
+    agent: str | None = None
+    """Who spoke or acted, where several agents share a trajectory."""
 
 
 class Usage(msgspec.Struct, frozen=True, kw_only=True):
@@ -66,6 +122,12 @@ class Usage(msgspec.Struct, frozen=True, kw_only=True):
     """Prompt tokens over all calls."""
     output_tokens: int | None = None
     """Generated tokens over all calls, reasoning included."""
+    reasoning_tokens: int | None = None
+    """Generated tokens that were reasoning."""
+    cached_tokens: int | None = None
+    """Prompt tokens that were read from a cache."""
+    cost: float | None = None
+    """US dollars, as the file says."""
 
 
 class Rollout(msgspec.Struct, frozen=True, kw_only=True):
@@ -75,8 +137,14 @@ class Rollout(msgspec.Struct, frozen=True, kw_only=True):
     """Task key."""
     repeat: int
     """Which attempt at the task this is."""
+    run: str | None = None
+    """Which run the attempt belongs to, where one source holds several."""
+    variant: str | None = None
+    """How the same attempt was looked at, where it was in several ways (a filter, a scorer). Never a repeat."""
     reward: float | None = None
     """Score given by the verifier."""
+    scores: dict[str, float | None] = {}
+    """Every score by its name, the reward among them."""
     success: bool | None = None
     """Whether the attempt counts as a success; `None` until a rule has judged it, and where it cannot."""
     model: str | None = None
@@ -87,6 +155,16 @@ class Rollout(msgspec.Struct, frozen=True, kw_only=True):
     """How the attempt ended."""
     failure: str | None = None
     """Failure class when `status` is `failed`."""
+    ending: Ending = Ending()
+    """Why the attempt ended."""
+    answer: str | None = None
+    """The answer the verifier judged, where the row says; `None` when unknown or when none could be extracted."""
+    expected: Expected | None = None
+    """What the task asks for; `None` when rows do not say."""
+    tests: dict[str, TestStatus] = {}
+    """Outcome of each check the verifier made, by its name."""
+    settings: dict[str, Any] = {}
+    """What the attempt was made with: sampling, limits, versions."""
     usage: Usage = Usage()
     """Tokens used."""
     seconds: float | None = None

@@ -35,7 +35,7 @@ def test_a_named_format_is_taken_whatever_the_rows_look_like() -> None:
 
 
 def test_an_unknown_format_lists_the_known_ones() -> None:
-    with pytest.raises(UsageError, match="unknown format 'gmy'; expected one of gym, tau-bench, records"):
+    with pytest.raises(UsageError, match="unknown format 'gmy'; expected one of gym, tau-bench, blade, records"):
         formats.named("gmy", [])
 
 

@@ -11,9 +11,9 @@ from rollout_rows import Row, rollout
 from scans import agent_row, flat_row, items_of, jsonl, plain, read, records, write_bytes
 
 from blade.errors import InputError
+from blade.rollouts.finding import find_inputs
 from blade.rollouts.sources import (
     compression,
-    find_inputs,
     is_sidecar,
     looks_like_rollouts,
     open_stream,
@@ -185,7 +185,7 @@ def test_a_file_named_twice_is_read_once(tmp_path: Path) -> None:
         pytest.param("absent.jsonl", "no such file or directory", id="missing"),
         pytest.param("runn.jsonl", "did you mean", id="misspelt"),
         pytest.param("x*.jsonl", "no file matches this pattern", id="pattern"),
-        pytest.param("empty", "no rollout files", id="directory"),
+        pytest.param("empty", "no rollouts in this folder", id="directory"),
         pytest.param("circle", "is a link that leads to no file", id="link_in_a_circle"),
         pytest.param("gone", "is a link that leads to no file", id="link_to_nothing"),
     ],

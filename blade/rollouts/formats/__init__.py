@@ -8,12 +8,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from blade.errors import UsageError
-from blade.rollouts.formats import gym, records, tau_bench
+from blade.rollouts.formats import gym, own, records, tau_bench
 from blade.rollouts.formats.format import Format, value_at
 
 __all__ = ["FORMATS", "Format", "detect", "named", "value_at"]
 
-FORMATS: dict[str, Format] = {f.name: f for f in (gym.FORMAT, tau_bench.FORMAT, records.FORMAT)}
+FORMATS: dict[str, Format] = {f.name: f for f in (gym.FORMAT, tau_bench.FORMAT, own.FORMAT, records.FORMAT)}
 
 
 def named(name: str, samples: Sequence[Any]) -> Format:
@@ -31,4 +31,6 @@ def detect(samples: Sequence[Any]) -> Format:
         return gym.FORMAT
     if any(tau_bench.looks_like(row) for row in rows):
         return tau_bench.FORMAT
+    if rows and all(own.looks_like(row) for row in rows):
+        return own.FORMAT
     return records.with_guessed_output(rows)
