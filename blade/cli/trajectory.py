@@ -12,14 +12,17 @@ from rich.text import Text
 
 from blade.cli.excerpts import ShownItem, bounded_fields, choose_items, excerpt, field_text, shown_item
 from blade.cli.terminal import foreign, indented
+from blade.diagnosis.differences import Difference, conventions_of, differences_of, in_words
 from blade.report.labelling import locate
 from blade.report.numbers import plural, seconds, tokens
 from blade.report.text import one_line, plain
 from blade.report.workspace import Workspace, judged_rollouts
-from blade.rollouts import Item, Rollout, Source, Usage, citation
+from blade.rollouts import Item, Rollout, Run, Source, Usage, citation
 from blade.rollouts.features import split_thinking
 
 MOST_FIELDS = 30
+MOST_SIBLINGS = 400
+"""Rollouts of the run that are read to tell which tools change anything."""
 FIELD_CHARS = 200
 IN_THE_HEAD = frozenset({"reward", "_ng_task_index", "_ng_rollout_index"})
 """Fields that the head has said already."""
@@ -57,6 +60,8 @@ class ShownRollout(msgspec.Struct, frozen=True, kw_only=True):
     """Where the row stands."""
     fields: dict[str, Any]
     """Everything else the row says; long values are cut."""
+    differences: list[Difference]
+    """In what it differs from what its task lists."""
     item_count: int
     """Items of the whole trajectory."""
     items: list[ShownItem]
@@ -70,6 +75,7 @@ class Chosen(NamedTuple):
     items: list[Item]
     max_chars: int | None
     near: int | None
+    differences: list[Difference]
 
     def shown(self) -> ShownRollout:
         """The value that `--json` prints."""
@@ -86,6 +92,7 @@ class Chosen(NamedTuple):
             seconds=rollout.seconds,
             source=rollout.source,
             fields=bounded_fields(rollout.fields, limit),
+            differences=self.differences,
             item_count=len(rollout.items),
             items=[shown_item(item, self.max_chars) for item in self.items],
         )
@@ -97,14 +104,23 @@ def select_rollout(workspace: Workspace, key: str, *, items: str | None, max_cha
     row, near = locate(key, run)
     (rollout,) = judged_rollouts(workspace, run, [row])
     chosen = choose_items(rollout.items, items, near=near, full=max_chars is None)
-    return Chosen(rollout=rollout, items=chosen, max_chars=max_chars, near=near)
+    differences = run_differences(workspace, run, rollout)
+    return Chosen(rollout=rollout, items=chosen, max_chars=max_chars, near=near, differences=differences)
+
+
+def run_differences(workspace: Workspace, run: Run, rollout: Rollout) -> list[Difference]:
+    """In what a rollout differs from what its task lists; other rollouts tell which tools change anything."""
+    listed = rollout.expected is not None and rollout.expected.calls is not None
+    others = range(0, len(run.table), max(1, len(run.table) // MOST_SIBLINGS)) if listed else range(0)
+    return differences_of(rollout, conventions_of(judged_rollouts(workspace, run, others)))
 
 
 def print_rollout(console: Console, chosen: Chosen) -> None:
-    """Head, fields and items."""
+    """Head, fields, differences and items."""
     print_head(console, chosen.rollout)
     if chosen.near is None:
         print_fields(console, chosen.rollout.fields, full=chosen.max_chars is None)
+    print_differences(console, chosen.differences, full=chosen.max_chars is None)
     print_items(console, chosen.items, count=len(chosen.rollout.items), max_chars=chosen.max_chars, marked=chosen.near)
 
 
@@ -148,6 +164,21 @@ def print_fields(console: Console, fields: dict[str, Any], *, full: bool) -> Non
     hidden = 0 if full else len(others) - MOST_FIELDS
     if hidden > 0:
         console.print(Text(f"  … and {plural(hidden, 'more field')}; see them with --full", "dim"))
+
+
+def print_differences(console: Console, differences: list[Difference], *, full: bool) -> None:
+    """What the task lists and the rollout did otherwise, a line each with both values."""
+    if differences:
+        console.print(Text("\nexpected against made", "bold red"))
+    for difference in differences:
+        line = Text("  ").append(one_line(in_words(difference), FIELD_CHARS))
+        for word, value in (("expected", difference.expected), ("given", difference.given)):
+            if value is not None:
+                said = str(excerpt(" ".join(plain(value).split()), None if full else FIELD_CHARS))
+                line.append(f"  {word} ", "dim").append(said)
+        if difference.item is not None:
+            line.append(f"  #{difference.item}", "bold")
+        console.print(line, soft_wrap=True)
 
 
 def print_items(

@@ -1,14 +1,14 @@
 """What a whole row says beyond its table: what was expected, what was answered, which checks passed, what it cost.
 
-Rows of our own form say it in our words. Of the formats read as records, only what the format defines is taken; what
-a verifier calls its fields is its own affair and stays in `fields`.
+Rows of our own form say it in our words. Of the formats read as records, only what the format defines is taken, each
+in its own module; everything stays in `fields` as well.
 """
 
 from typing import Any
 
 import msgspec
 
-from blade.rollouts.formats import Format, tau_bench
+from blade.rollouts.formats import Format, gym, tau_bench
 from blade.rollouts.formats.own import RESERVED
 from blade.rollouts.values import Expected, TestStatus, Usage
 
@@ -48,11 +48,18 @@ def meaning_of(record: dict[str, Any], form: Format) -> Meaning:
         if isinstance(response, dict) and response.get(name)
     }
     tools = request.get("tools") if isinstance(request, dict) else None
+    is_gym = form.name == gym.FORMAT.name
     return Meaning(
-        expected=tau_bench.expected(record) if form.name == tau_bench.FORMAT.name else None,
+        answer=gym.answer(record) if is_gym else None,
+        expected=gym.expected(record) if is_gym else tau_bench.expected(record) if is_tau(form) else None,
+        tests=gym.tests(record) if is_gym else {},
         tools=[tool for tool in tools if isinstance(tool, dict)] if isinstance(tools, list) else [],
         fields={**broke, **{key: value for key, value in record.items() if key not in hidden}},
     )
+
+
+def is_tau(form: Format) -> bool:
+    return form.name == tau_bench.FORMAT.name
 
 
 def own_meaning(record: dict[str, Any]) -> Meaning:

@@ -4,6 +4,7 @@ Positions are numbered over prompt and output together, by the same `steps` that
 citation made from the table points at the right item.
 """
 
+import re
 from typing import Any
 
 import msgspec
@@ -25,6 +26,7 @@ from blade.rollouts.steps import (
 )
 from blade.rollouts.values import Item
 
+ERROR_OBJECT = re.compile(r'\{\s*"error"\s*:')
 ITEMS: msgspec.json.Decoder[Trajectory] = msgspec.json.Decoder(list[RawItem] | str | None)
 
 
@@ -45,7 +47,7 @@ def read_items(record: dict[str, Any], form: Format) -> list[Item]:
     names = called_names(before + after)
     made = [make_item(item, names, position, prompt=True) for position, item in enumerate(before)]
     made += [make_item(item, names, position, prompt=False) for position, item in enumerate(after, len(before))]
-    return made
+    return [with_error(item, form.error_opening) for item in made]
 
 
 def raw_items(record: dict[str, Any], path: str | None) -> Trajectory:
@@ -83,3 +85,28 @@ def make_item(item: RawItem, names: dict[str, str | None], position: int, *, pro
         error=text_of(item.error) or None if item.error else None,
         agent=text_of(item.agent) or None if item.agent else None,
     )
+
+
+def with_error(item: Item, opening: str | None) -> Item:
+    """A tool result with its error, where its form says that the call failed: the opening, or `{"error": …}`."""
+    if item.kind != "tool_result" or item.error is not None:
+        return item
+    text = item.text.lstrip()
+    if opening is not None and text.startswith(opening):
+        return msgspec.structs.replace(item, error=text.split("\n", 1)[0])
+    error = stated_error(text) if ERROR_OBJECT.match(text) else None
+    return item if error is None else msgspec.structs.replace(item, error=error)
+
+
+def stated_error(text: str) -> str | None:
+    """What a JSON object says under `error`; `None` where that is nothing."""
+    try:
+        value = msgspec.json.decode(text)
+    except (msgspec.MsgspecError, RecursionError):
+        return None
+    error = value.get("error") if isinstance(value, dict) else None
+    return None if error in (None, "", False, [], {}) else error if isinstance(error, str) else text_of_json(error)
+
+
+def text_of_json(value: Any) -> str:
+    return msgspec.json.encode(value).decode()

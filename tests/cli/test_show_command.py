@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from blade_command import blade, diagnosed, document
-from rollout_rows import Row, message, rollout, write_rows
+from rollout_rows import Row, call, message, result, rollout, write_rows
 
 from blade.cli.excerpts import excerpt
 
@@ -157,3 +157,17 @@ def test_what_is_not_there_is_answered_with_what_is(tmp_path: Path, words: list[
 def test_an_excerpt_counts_what_it_leaves_out() -> None:
     assert str(excerpt("abcdefghij", 6)) == "abcd […4 characters cut…] ij"
     assert str(excerpt("abc", 3)) == "abc"
+
+
+def test_what_was_expected_is_shown_beside_what_was_done(tmp_path: Path) -> None:
+    asked = [{"name": "book", "arguments": {"flight": "LH1", "seat": "4A"}}]
+    made = [call("book", '{"flight": "SK2", "seat": "4A"}'), result("booked SK2")]
+    folder = diagnosed_rollout(tmp_path, made, ground_truth=asked)
+
+    told = blade("show", folder, "0:0").stdout
+    assert (
+        "\nexpected against made\n"
+        "  `book` was called with another `flight` than expected  expected LH1  given SK2  #1\n"
+    ) in told
+    (difference,) = document(blade("show", folder, "0:0", "--json"))["differences"]
+    assert (difference["key"], difference["item"]) == ("argument:book.flight", 1)

@@ -33,6 +33,8 @@ class Format(msgspec.Struct, frozen=True, kw_only=True):
     """Paths that number the attempts at a task, best first."""
     reward_fields: tuple[str, ...] = ("reward", "score")
     """Paths of the score, best first."""
+    error_opening: str | None = None
+    """What a tool's result begins with when the call failed, where the format fixes it."""
     input_field: str | None = None
     """What is hashed to recognise a task that has no id."""
 

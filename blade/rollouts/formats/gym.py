@@ -2,7 +2,11 @@
 
 from typing import Any
 
-from blade.rollouts.formats.format import Format
+import msgspec
+
+from blade.rollouts.formats.calls import listed_calls
+from blade.rollouts.formats.format import Format, value_at
+from blade.rollouts.values import Expected, TestStatus
 
 ERROR_TEXTS = (
     "container_stderr", "error_message", "evaluation_error", "judge_error", "judge_generation_error", "verifier_error",
@@ -31,3 +35,102 @@ def looks_like(row: dict[str, Any]) -> bool:
         return True
     response = row.get("response")
     return isinstance(response, dict) and "output" in response
+
+
+EXPECTED_FIELDS = ("expected_answer", "ground_truth", "expected_judgement", "gold_answer", "target")
+"""Where servers keep what they judge an answer by; a list of calls there is a list of expected calls."""
+ANSWER_FIELDS = ("extracted_answer", "parsed_option", "extracted_judgement", "predicted_answer", "predicted_label")
+"""Where servers keep the answer that they judged; null when they found none."""
+CALL_FIELDS = ("ground_truth", "expected_answer", "calls", "expected_action", "task.evaluation_criteria.actions")
+STATUS_FIELDS = {"base_status": "base", "plus_status": "plus"}
+"""Fields that hold the outcome of one named suite of tests: `pass`, or what went wrong."""
+
+
+def expected(record: dict[str, Any]) -> Expected | None:
+    """What a row's verifier fields say that the task asks for."""
+    found = (value_at(record, path) for path in CALL_FIELDS)
+    calls = next(
+        (c for value in found if (c := listed_calls([value] if isinstance(value, dict) else value)) is not None), None
+    )
+    outputs = value_at(record, "task.evaluation_criteria.communicate_info")
+    made = Expected(
+        answers=expected_answers(record),
+        calls=calls,
+        outputs=[str(text) for text in outputs] if isinstance(outputs, list) else None,
+        answer_schema=answer_schema(record),
+    )
+    return None if made == Expected() else made
+
+
+def expected_answers(record: dict[str, Any]) -> list[str] | None:
+    """The right answer, or all of several; an option's letter comes with its text."""
+    for name in EXPECTED_FIELDS:
+        value = record.get(name)
+        answers = value if isinstance(value, list) else [None if value == "" else value]
+        if answers and all(
+            isinstance(answer, str | int | float) and not isinstance(answer, bool) for answer in answers
+        ):
+            return [text for answer in answers for text in (str(answer), *option_texts(record, str(answer)))]
+    whole = record.get("expected")
+    return [msgspec.json.encode(whole).decode()] if isinstance(whole, dict) else None
+
+
+def option_texts(record: dict[str, Any], letter: str) -> list[str]:
+    """What a multiple-choice row says under an option's letter."""
+    options = record.get("options")
+    named = [option for option in options if isinstance(option, dict)] if isinstance(options, list) else []
+    return [str(option[letter]) for option in named if letter in option]
+
+
+def answer_schema(record: dict[str, Any]) -> dict[str, Any] | None:
+    """The JSON Schema of the answer; one given as text is made strict, as its server does: nothing optional or more."""
+    text = record.get("schema_str")
+    if isinstance(text, str) and str(record.get("schema_type", "json")).lower() == "json":
+        try:
+            schema = msgspec.json.decode(text)
+        except (msgspec.MsgspecError, RecursionError):
+            return None
+        return strict(schema) if isinstance(schema, dict) else None
+    schema = record.get("schema")
+    return schema if isinstance(schema, dict) and "type" in schema else None
+
+
+def strict(schema: Any) -> Any:
+    if isinstance(schema, list):
+        return [strict(part) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    made = {name: strict(part) for name, part in schema.items()}
+    if isinstance(schema.get("properties"), dict):
+        made |= {"required": list(schema["properties"]), "additionalProperties": False}
+    return made
+
+
+def answer(record: dict[str, Any]) -> str | None:
+    """The answer the verifier took; `None` when it found none or does not say."""
+    values = (record.get(name) for name in ANSWER_FIELDS)
+    return next((str(v) for v in values if isinstance(v, str | int | float) and not isinstance(v, bool)), None)
+
+
+def tests(record: dict[str, Any]) -> dict[str, TestStatus]:
+    """Outcomes that servers list by name: instructions, services, suites."""
+    return {**instruction_tests(record), **service_tests(record), **suite_tests(record)}
+
+
+def instruction_tests(record: dict[str, Any]) -> dict[str, TestStatus]:
+    names, followed = record.get("instruction_id_list"), record.get("follow_instruction_list")
+    if not isinstance(names, list) or not isinstance(followed, list) or len(names) != len(followed):
+        return {}
+    pairs = sorted(zip(map(str, names), followed, strict=True), key=lambda pair: not pair[1])
+    return {name: "passed" if was else "failed" for name, was in pairs}  # of one listed twice, the failed one stays
+
+
+def service_tests(record: dict[str, Any]) -> dict[str, TestStatus]:
+    services = record.get("container_services")
+    named = [s for s in services if isinstance(s, dict) and "service" in s] if isinstance(services, list) else []
+    return {str(s["service"]): "passed" if s.get("exit_code") == 0 else "failed" for s in named}
+
+
+def suite_tests(record: dict[str, Any]) -> dict[str, TestStatus]:
+    named = {name: record.get(field) for field, name in STATUS_FIELDS.items() if isinstance(record.get(field), str)}
+    return {name: "passed" if status == "pass" else "failed" for name, status in named.items()}

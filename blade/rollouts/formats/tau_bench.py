@@ -2,8 +2,9 @@
 
 from typing import Any
 
+from blade.rollouts.formats.calls import listed_calls
 from blade.rollouts.formats.format import Format
-from blade.rollouts.values import Expected, ExpectedCall
+from blade.rollouts.values import Expected
 
 FORMAT = Format(
     name="tau-bench",
@@ -12,6 +13,7 @@ FORMAT = Format(
     indices=("task_id", "trial"),
     task_fields=("task_id",),
     repeat_fields=("trial",),
+    error_opening="Error: ",
 )
 
 
@@ -24,18 +26,9 @@ def expected(record: dict[str, Any]) -> Expected | None:
         return None
     outputs = task.get("outputs")
     return Expected(
-        calls=[
-            ExpectedCall(name=str(action["name"]), arguments=arguments_of(action))
-            for action in actions
-            if isinstance(action, dict) and "name" in action
-        ],
+        calls=listed_calls(actions),
         outputs=[str(text) for text in outputs] if isinstance(outputs, list) else None,
     )
-
-
-def arguments_of(action: dict[str, Any]) -> dict[str, Any]:
-    arguments = action.get("kwargs", action.get("arguments"))
-    return arguments if isinstance(arguments, dict) else {}
 
 
 def looks_like(row: dict[str, Any]) -> bool:

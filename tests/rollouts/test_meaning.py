@@ -1,0 +1,82 @@
+"""What rows of the Gym say about what was expected, answered and tested."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rollout_rows import call, read_rows, result, rollout
+
+from blade.rollouts.values import Expected, ExpectedCall, Rollout
+
+STRICT = {"type": "object", "properties": {"a": {}}, "required": ["a"], "additionalProperties": False}
+
+
+def read_one(folder: Path, **fields: Any) -> Rollout:
+    output = fields.pop("output", None)
+    return read_rows(folder, [{**rollout(0, 0, 0.0, output=output), **fields}]).rollout_at(0)
+
+
+@pytest.mark.parametrize(
+    ("fields", "expected"),
+    [
+        pytest.param({"expected_answer": "7"}, Expected(answers=["7"]), id="answer"),
+        pytest.param({"expected_answer": ["7", "seven"]}, Expected(answers=["7", "seven"]), id="answers"),
+        pytest.param(
+            {"expected_answer": "B", "options": [{"A": "no"}, {"B": "yes"}]},
+            Expected(answers=["B", "yes"]),
+            id="option",
+        ),
+        pytest.param(
+            {"ground_truth": [{"name": "drop", "arguments": '{"id": 1}'}]},
+            Expected(calls=[ExpectedCall(name="drop", arguments={"id": 1})]),
+            id="calls",
+        ),
+        pytest.param({"ground_truth": []}, Expected(calls=[]), id="no_call_at_all"),
+        pytest.param(
+            {"task": {"evaluation_criteria": {"actions": [{"name": "hand_over", "compare_args": []}]}}},
+            Expected(calls=[ExpectedCall(name="hand_over", compared=[])]),
+            id="criteria",
+        ),
+        pytest.param(
+            {"schema_str": '{"type": "object", "properties": {"a": {}}}', "schema_type": "json"},
+            Expected(answer_schema=STRICT),
+            id="schema",
+        ),
+        pytest.param({"expected_answer": None, "ground_truth": "", "schema_str": "{"}, None, id="broken"),
+    ],
+)
+def test_verifier_fields_say_what_is_expected(
+    tmp_path: Path, fields: dict[str, Any], expected: Expected | None
+) -> None:
+    assert read_one(tmp_path, **fields).expected == expected
+
+
+def test_the_answer_and_the_checks_of_a_verifier_are_taken(tmp_path: Path) -> None:
+    row = read_one(
+        tmp_path,
+        extracted_answer="7",
+        instruction_id_list=["count:words", "case:lower", "case:lower"],
+        follow_instruction_list=[True, False, True],
+        container_services=[{"service": "synth", "exit_code": 1}, {"service": "sanity", "exit_code": 0}],
+        base_status="pass",
+        plus_status="timeout",
+    )
+
+    assert row.answer == "7"
+    assert row.tests == {
+        "count:words": "passed", "case:lower": "failed", "synth": "failed", "sanity": "passed",
+        "base": "passed", "plus": "failed",
+    }  # fmt: skip
+
+
+def test_a_result_that_is_an_error_object_is_typed_as_one(tmp_path: Path) -> None:
+    texts = [
+        '{"error": "no such id"}',
+        '{"error": null, "rows": []}',
+        "Error: said by a page",
+        '{"error": {"code": 5}}',
+    ]
+    output = [part for n, text in enumerate(texts) for part in (call(call_id=str(n)), result(text, str(n)))]
+    items = read_one(tmp_path, output=output).items
+
+    assert [item.error for item in items if item.kind == "tool_result"] == ["no such id", None, None, '{"code":5}']
