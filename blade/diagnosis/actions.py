@@ -161,3 +161,18 @@ def pair_up(extra: Sequence[Action], missing: Sequence[Action]) -> list[Swap]:
             rest.remove(expected)
             out.append(Swap(made, expected))
     return out
+
+
+def unexpected(rollout: Rollout) -> Iterator[tuple[str, str, int]]:
+    """Every difference between the changes a rollout made and those its task expects: tool, words and item."""
+    found = deviation_of(rollout)
+    if found is None:
+        return
+    for swap in found.swapped:
+        for name in sorted({name for name, _ in swap.made.values ^ swap.expected.values}):
+            words = f"`{swap.made.name}` was called with another `{name}` than expected"
+            yield f"{swap.made.name}.{name}", words, swap.made.at
+    for action in found.extra:
+        yield action.name, f"`{action.name}` was called though not expected", action.at
+    for action in found.missing:
+        yield action.name, f"`{action.name}` was expected and not called", -1

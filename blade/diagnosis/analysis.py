@@ -11,7 +11,7 @@ import msgspec
 from blade.diagnosis.headroom import Headroom
 from blade.diagnosis.labels import Confidence, Evidence
 from blade.diagnosis.pairs import Contrast
-from blade.metrics import Buckets, Metric, Metrics, Misplacement, Success, TaskResult, VarianceSplit, Variant
+from blade.metrics import Buckets, Interval, Metric, Metrics, Misplacement, Success, TaskResult, VarianceSplit, Variant
 from blade.metrics.effort import Effort
 from blade.metrics.slices import Slice
 from blade.rollouts import BadLine, Duplicate, Identity
@@ -169,6 +169,58 @@ class Signal(msgspec.Struct, frozen=True, kw_only=True):
     """Tasks it was seen in."""
     citations: list[str]
     """Every rollout it was seen in, at the item where there is one."""
+
+
+ObservationKind = Literal[
+    "difference", "ending", "test", "check", "tool_error", "invalid_call", "no_call", "field_text", "field",
+    "repeated_call", "tool_says", "call", "last_turn", "answer", "answer_form", "ends_on",
+]  # fmt: skip
+"""What was looked at, the most telling first: of two observations made in the same rollouts the first names them."""
+
+Basis = Literal["within tasks", "between tasks", "by definition"]
+"""`by definition`: a typed ending, a failed check or a difference from what is expected is part of the failure, however
+few rollouts there are to test it on."""
+
+
+class Mode(msgspec.Struct, frozen=True, kw_only=True):
+    """Something that goes with failing in this run."""
+
+    code: str
+    """Short name, from its own words."""
+    kind: ObservationKind
+    """What it was seen in."""
+    subject: str
+    """The tool, field or test it is about; empty when it is about none."""
+    title: str
+    """What was seen, in the run's own words."""
+    basis: Basis
+    """How it is known to go with failing."""
+    failed: int
+    """Rollouts that did not pass and show it."""
+    passed: int
+    """Rollouts that passed and show it all the same."""
+    tasks: list[str]
+    """Tasks of the rollouts that did not pass and show it."""
+    odds_ratio: float | None = None
+    """Odds of failing with it against without, within tasks; `None` when it cannot be estimated."""
+    ci95: Interval | None = None
+    """95 % interval of the odds ratio."""
+    p_value: float | None = None
+    """Two-sided; `None` where it could not be tested."""
+    q_value: float | None = None
+    """The same, adjusted for everything that was tested."""
+    position: float | None = None
+    """Where in the rollout it stands, from 0 (beginning) to 1 (end); the median."""
+    also: list[str] = []
+    """What was seen in the same rollouts."""
+    cause: str | None = None
+    """Root cause that follows from it; `None` when only a reader can tell."""
+    headroom: Metric | None = None
+    """What the headline would gain at most if it went away."""
+    citations: list[str] = []
+    """Failing rollouts that show it, at the item; at most 50."""
+    examples: list[Evidence] = []
+    """A few of them with what stands there."""
 
 
 FindingCause = Literal["DA", "IR", "TI"]
@@ -342,6 +394,8 @@ class Analysis(msgspec.Struct, frozen=True, kw_only=True):
     """How far rollouts came, by the pack's stages where there is one."""
     signals: list[Signal]
     """What was seen in them, most failures first."""
+    modes: list[Mode] = []
+    """What goes with failing in this run, most failures first."""
     health: list[Finding]
     """What is wrong with data, infrastructure and verifier."""
     contrast: Contrast = Contrast()

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import msgspec
 import numpy as np
 
+from blade.diagnosis.actions import unexpected
 from blade.diagnosis.analysis import Analysis, Coverage
 from blade.diagnosis.causes import decide_causes
 from blade.diagnosis.contrast import contrast_run
@@ -18,6 +19,8 @@ from blade.diagnosis.health import check_health, not_read
 from blade.diagnosis.interventions import failure_modes, mode_interventions, rejudged
 from blade.diagnosis.inventory import describe_inputs
 from blade.diagnosis.judging import decide_success, make_outcomes
+from blade.diagnosis.modes import describe_modes, find_modes
+from blade.diagnosis.observations import observe_run
 from blade.diagnosis.oddities import look_closer
 from blade.diagnosis.published import check_published
 from blade.diagnosis.reading import reading_list
@@ -123,6 +126,7 @@ def diagnose(run: Run, options: AnalyzeOptions | None = None, *, others: Sequenc
     own_modes, remedies = pack_modes(family), pack_remedies(taxonomy)
     modes = {**own_modes, **without_covered(failure_modes(outcomes, sightings, findings), own_modes)}
     rows = ablate(outcomes, modes)
+    mined = find_modes(observe_run(run, unexpected), outcomes)
     contrast = contrast_run(run, outcomes, costs)
     result = taxonomy.result
     analysis = Analysis(
@@ -142,6 +146,7 @@ def diagnose(run: Run, options: AnalyzeOptions | None = None, *, others: Sequenc
         pack=describe_pack(run, taxonomy),
         funnel=build_funnel(table, outcomes) if result is None else [found.stage for found in result.stages],
         signals=describe_signals(sightings, table, outcomes),
+        modes=describe_modes(mined, table, outcomes),
         health=[with_effect(found, outcomes) for found in findings],
         contrast=contrast,
         causes=causes,

@@ -158,9 +158,30 @@ def is_option(long: str, letter: str) -> bool:
     return is_letter and long[:1] == letter and long[1:2] in (":", ".", ")") and not OPTION.search(long, 2)
 
 
+def form_of(text: str) -> str:
+    """What an answer looks like, whatever it says."""
+    said = text.strip()
+    if not said:
+        return "nothing"
+    if FENCE.match(said):
+        return "a code block"
+    if said[0] in "{[" and isinstance(as_json(said), dict | list):
+        return "a JSON object" if said[0] == "{" else "a JSON list"
+    plain = normalize(said) if len(said) <= SHORT else ""
+    if plain_number(plain) is not None or as_fraction(plain) is not None:
+        return "a number"
+    if len(plain) == 1 and plain.isalpha():
+        return "a letter"
+    if "\\boxed" in said:
+        return "a boxed answer"
+    if said.isalnum():
+        return "a word"
+    return "a line" if "\n" not in said and len(said) <= 4 * SHORT else "a longer text"
+
+
 def answer_of(rollout: Rollout) -> str | None:
     """The answer a verifier would look at: its own extract, else all that was said and done."""
-    stated = first_stated(rollout, GIVEN_FIELDS)
+    stated = rollout.answer if rollout.answer is not None else first_stated(rollout, GIVEN_FIELDS)
     if stated is not None:
         return stated
     acts = [item for item in rollout.items if not item.prompt and item.kind in ("message", "tool_call")]
@@ -171,7 +192,8 @@ def answer_of(rollout: Rollout) -> str | None:
 
 def expected_of(rollout: Rollout) -> str | None:
     """The answer the task expects, when the row tells."""
-    return first_stated(rollout, EXPECTED_FIELDS)
+    listed = None if rollout.expected is None else rollout.expected.answers
+    return listed[0] if listed else first_stated(rollout, EXPECTED_FIELDS)
 
 
 def first_stated(rollout: Rollout, names: Iterable[str]) -> str | None:

@@ -7,9 +7,9 @@ import numpy as np
 
 from blade.diagnosis.clock import Clock
 from blade.diagnosis.departures import departures
-from blade.diagnosis.observations import Seen, any_of
 from blade.diagnosis.odd_messages import fenced_answers, odd_messages
 from blade.diagnosis.odd_results import is_stuck, odd_results
+from blade.diagnosis.questions import Seen, any_of
 from blade.diagnosis.readings import Readings
 from blade.diagnosis.signals import Sightings, truncated
 from blade.diagnosis.usual import learn

@@ -12,7 +12,7 @@ import numpy as np
 
 from blade.diagnosis.analysis import Signal, SignalKind
 from blade.diagnosis.endings import is_machine, shared_endings
-from blade.diagnosis.observations import (
+from blade.diagnosis.questions import (
     Seen,
     any_of,
     is_false,

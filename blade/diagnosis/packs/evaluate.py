@@ -5,7 +5,6 @@ The table's answer to every leaf is kept, so that a row read from the file is as
 
 import numpy as np
 
-from blade.diagnosis.observations import marked
 from blade.diagnosis.packs.columns import Sample, field_verdict, knows_field, level_verdict, number_mask
 from blade.diagnosis.packs.conditions import (
     All,
@@ -25,6 +24,7 @@ from blade.diagnosis.packs.items import find_item
 from blade.diagnosis.packs.reading import WholeRow
 from blade.diagnosis.packs.values import all_hold, pair_holds
 from blade.diagnosis.packs.verdict import Verdict, both, decided, either, everywhere, negated, only_where, undecided
+from blade.diagnosis.questions import marked
 from blade.rollouts.columns import Column
 from blade.rollouts.features import FACTS, KINDS
 from blade.rollouts.table import STATUSES, Floats, RolloutTable

@@ -1,0 +1,265 @@
+"""Failure modes: observations that go with failing in this run, each named in the run's own words.
+
+Within tasks, Mantel-Haenszel over their rollouts; where no task has both outcomes with and without the observation, the
+tasks are compared instead (a permutation test on their rates). All tests are adjusted together. What stands in passing
+rollouts as often is boilerplate and says nothing; observations made in the same rollouts are one mode.
+"""
+
+import math
+import re
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple, get_args
+
+import numpy as np
+
+from blade.diagnosis.analysis import Basis, Mode, ObservationKind
+from blade.diagnosis.headroom import ablate
+from blade.diagnosis.observations import Incidence, Observation, Observations, title_of
+from blade.metrics import Interval, Metric, Outcomes
+from blade.metrics.adjusting import benjamini_hochberg
+from blade.metrics.stratified import odds_ratio, p_value
+from blade.metrics.values import Floats, Ints
+from blade.rollouts.table import RolloutTable
+
+RANK = {kind: place for place, kind in enumerate(get_args(ObservationKind))}
+DEFINING = frozenset({"difference", "ending", "test", "check"})
+OF_TASKS = frozenset({"call", "no_call", "tool_says", "field_text", "answer_form", "answer", "last_turn", "ends_on"})
+"""Kinds that differ from task to task anyway: only within a task do they say anything."""
+LEVEL = 0.05
+"""Adjusted p-value up to which an observation counts as going with failing."""
+FEWEST = 3
+"""Failing rollouts an observation must be made in to be tested."""
+MOSTLY = 0.75
+"""Share of failures among the rollouts with a defining observation."""
+SAME = 0.8
+"""Share of failing rollouts two observations must have in common to be one mode."""
+VERDICT = 0.98
+"""A field that tells pass from fail this well both ways is the verdict itself."""
+MOST_MODES = 60
+MOST_ALSO = 5
+MOST_CITED = 50
+LONGEST_CODE = 60
+ENDING_CAUSES: dict[tuple[str, str], str] = {
+    ("limit", ""): "BI",
+    ("timeout", "agent"): "BI",
+    **{(kind, "verifier"): "TI" for kind in ("error", "timeout", "limit")},
+    **{(kind, "user"): "TI" for kind in ("error", "timeout", "limit")},
+    **{(kind, origin): "IR" for kind in ("error", "timeout") for origin in ("model", "environment", "runner")},
+    ("not_run", ""): "IR",
+    ("cancelled", ""): "IR",
+}
+"""The root cause that an ending is, by its kind and whose doing it was: who ran out of what it was allowed to use did
+so by its own doing; an agent's own error is anybody's."""
+
+
+class Tested(NamedTuple):
+    """An observation with its figures."""
+
+    observation: Observation
+    seen: Incidence
+    failing: Ints
+    """Rows that did not pass."""
+    basis: Basis
+    ratio: float | None
+    interval: Interval | None
+    p: float | None
+    q: float | None
+    also: tuple[Observation, ...] = ()
+    """What was seen in the same rollouts."""
+
+
+class Run2x2(NamedTuple):
+    """What every test needs of a run."""
+
+    task: Ints
+    fails: Floats
+    """Per row: 1 when it did not pass."""
+    size: Floats
+    """Per task: its rollouts."""
+    failed: Floats
+    """Per task: those that did not pass."""
+
+
+def counts_of(outcomes: Outcomes) -> Run2x2:
+    fails = (outcomes.success != 1.0).astype(np.float64)
+    ones, width = np.ones(len(fails)), len(outcomes.tasks)
+    return Run2x2(outcomes.task, fails, sums(outcomes.task, ones, width=width), sums(outcomes.task, fails, width=width))
+
+
+def sums(places: Ints, weights: Floats, *, width: int = 0) -> Floats:
+    """Sum of the weights at each place."""
+    return np.bincount(places, weights=weights, minlength=width).astype(np.float64)
+
+
+def find_modes(observations: Observations, outcomes: Outcomes) -> list[Tested]:
+    """The observations that go with failing, one for all that are made in the same rollouts, most failures first."""
+    if outcomes.is_continuous or not len(outcomes.task):
+        return []
+    run = counts_of(outcomes)
+    base = float(run.fails.mean())
+    tested: list[Tested] = []
+    for observation, seen in with_absences(observations.incidences(), run):
+        found = test(observation, seen, run, base)
+        if found is not None:
+            tested.append(found)
+    return distinct(separating(tested))
+
+
+def with_absences(
+    found: Iterable[tuple[Observation, Incidence]], run: Run2x2
+) -> Iterable[tuple[Observation, Incidence]]:
+    """The observations, and of a tool that most rollouts call also that one does not."""
+    for observation, seen in found:
+        yield observation, seen
+        if observation.kind == "call" and len(run.task) / 2 <= len(seen.rows) < len(run.task):
+            rows = np.setdiff1d(np.arange(len(run.task)), seen.rows)
+            absent = Observation("call", observation.subject, "not called")
+            yield absent, Incidence(rows, np.full(len(rows), -1, dtype=np.int64))
+
+
+def test(observation: Observation, seen: Incidence, run: Run2x2, base: float) -> Tested | None:
+    """An observation's figures; `None` when it is too rare, stands in passing rollouts as often or is the verdict."""
+    failing = seen.rows[run.fails[seen.rows] == 1.0]
+    rate = len(failing) / len(seen.rows)
+    defining = observation.kind in DEFINING
+    if len(failing) < (2 if defining else FEWEST) or (rate <= base and base < 1.0):
+        return None
+    if observation.kind == "field" and rate >= VERDICT and len(failing) >= covers(observation) * run.fails.sum():
+        return None
+    strata, p, ratio, interval = within_tasks(seen.rows, run)
+    basis: Basis = "within tasks"
+    if (p is None or strata < FEWEST) and observation.kind not in OF_TASKS:
+        other = between_tasks(seen.rows, run)
+        if other is not None and (p is None or other < p):
+            p, basis = other, "between tasks"
+    if p is None and not (defining and rate >= MOSTLY):
+        return None
+    return Tested(observation, seen, failing, basis, ratio, interval, p, None)
+
+
+def covers(observation: Observation) -> float:
+    """Share of all failures from which on a field's value is the verdict itself; numbers and flags often are."""
+    return VERDICT if any(map(str.isalpha, observation.said)) and observation.said not in ("true", "false") else MOSTLY
+
+
+def within_tasks(rows: Ints, run: Run2x2) -> tuple[int, float | None, float | None, Interval | None]:
+    """Mantel-Haenszel over the tasks that have both outcomes, with and without: how many, p when more fail, ratio."""
+    tasks, place = np.unique(run.task[rows], return_inverse=True)
+    a = sums(place, run.fails[rows])
+    shown = sums(place, np.ones(len(rows)))
+    b, c = shown - a, run.failed[tasks] - a
+    n = run.size[tasks]
+    d = n - a - b - c
+    keep = ((a + b) * (c + d) * (a + c) * (b + d)) > 0
+    a, b, c, d, n = (cell[keep] for cell in (a, b, c, d, n))
+    if not len(n):
+        return 0, None, None, None
+    excess = float((a - (a + b) * (a + c) / n).sum())
+    variance = float(((a + b) * (c + d) * (a + c) * (b + d) / (n**2 * (n - 1))).sum())
+    ratio, interval = odds_ratio(a, b, c, d, n)
+    return len(n), p_value(excess, variance) if excess > 0 else 1.0, ratio, interval
+
+
+def between_tasks(rows: Ints, run: Run2x2) -> float | None:
+    """p of the correlation over tasks between how often a thing is seen and how often they fail, when positive.
+
+    The variance is that of a random assignment of the rates to the tasks (Pitman 1937).
+    """
+    there = run.size > 0
+    shown = np.bincount(run.task[rows], minlength=len(run.size))[there] / run.size[there]
+    rate = run.failed[there] / run.size[there]
+    spread = float(((shown - shown.mean()) ** 2).sum() * ((rate - rate.mean()) ** 2).sum())
+    if len(shown) < FEWEST or spread <= 0:
+        return None
+    together = float(((shown - shown.mean()) * (rate - rate.mean())).sum())
+    return math.erfc(together / math.sqrt(2 * spread / (len(shown) - 1))) if together > 0 else 1.0
+
+
+def separating(tested: Sequence[Tested]) -> list[Tested]:
+    """Those that go with failing after all tests are adjusted, and those that are part of the failure by definition."""
+    known = [found for found in tested if found.p is not None]
+    adjusted = benjamini_hochberg([found.p for found in known if found.p is not None])
+    judged = [found._replace(q=q) for found, q in zip(known, adjusted, strict=True)]
+    judged += [found for found in tested if found.p is None]
+    kept = [found for found in judged if found.q is not None and found.q <= LEVEL]
+    defined = [
+        found._replace(basis="by definition")
+        for found in judged
+        if (found.q is None or found.q > LEVEL)
+        and found.observation.kind in DEFINING
+        and len(found.failing) >= MOSTLY * len(found.seen.rows)
+    ]
+    return [*kept, *defined]
+
+
+def distinct(found: Sequence[Tested]) -> list[Tested]:
+    """One for all that are made in the same failing rollouts, the most telling kind first."""
+    ordered = sorted(found, key=lambda one: (RANK[one.observation.kind], -len(one.failing), one.observation))
+    heads: list[tuple[Tested, set[int], list[Observation]]] = []
+    for one in ordered:
+        rows = set(one.failing.tolist())
+        for _, known, also in heads:
+            if len(rows & known) >= SAME * len(rows | known):
+                also.append(one.observation)
+                break
+        else:
+            heads.append((one, rows, []))
+    heads.sort(key=lambda head: (-len(head[1]), RANK[head[0].observation.kind], head[0].observation))
+    return [head._replace(also=tuple(also[:MOST_ALSO])) for head, _, also in heads[:MOST_MODES]]
+
+
+def describe_modes(found: Sequence[Tested], table: RolloutTable, outcomes: Outcomes) -> list[Mode]:
+    """The modes as they stand in the analysis, with what each costs."""
+    codes = codes_of(found)
+    rows = {code: one.seen.rows for code, one in zip(codes, found, strict=True)}
+    gains = {row.mode: row.gain for row in ablate(outcomes, rows)}
+    return [describe(code, one, table, gains[code]) for code, one in zip(codes, found, strict=True)]
+
+
+def describe(code: str, found: Tested, table: RolloutTable, gain: Metric) -> Mode:
+    observation, seen = found.observation, found.seen
+    cited = seen.rows[np.isin(seen.rows, found.failing)][:MOST_CITED]
+    return Mode(
+        code=code,
+        kind=observation.kind,
+        subject=observation.subject,
+        title=title_of(observation),
+        basis=found.basis,
+        failed=len(found.failing),
+        passed=len(seen.rows) - len(found.failing),
+        tasks=[table.tasks[task] for task in np.unique(table.task[found.failing]).tolist()],
+        odds_ratio=found.ratio,
+        ci95=found.interval,
+        p_value=found.p,
+        q_value=found.q,
+        position=position_of(seen, table),
+        also=[title_of(other) for other in found.also],
+        cause=cause_of(observation),
+        headroom=gain,
+        citations=table.citations(cited, seen.items[np.isin(seen.rows, cited)]),
+    )
+
+
+def position_of(seen: Incidence, table: RolloutTable) -> float | None:
+    """Where in its rollouts an observation stands, as a share of their items; the median."""
+    placed = seen.items >= 0
+    items = table.rows.fact("items")[seen.rows[placed]]
+    return float(np.median(seen.items[placed] / np.maximum(items - 1, 1))) if placed.any() else None
+
+
+def codes_of(found: Sequence[Tested]) -> list[str]:
+    """A short name for each mode, made of its own words; a second one of the same name gets a number."""
+    codes: list[str] = []
+    for one in found:
+        words = re.sub(r"[^a-z0-9]+", "-", title_of(one.observation).casefold()).strip("-")[:LONGEST_CODE].strip("-")
+        number = sum(code == words or code.rpartition("~")[0] == words for code in codes)
+        codes.append(words if not number else f"{words}~{number + 1}")
+    return codes
+
+
+def cause_of(observation: Observation) -> str | None:
+    """The root cause that a typed ending or a call against its schema is in itself; `None` for everything else."""
+    if observation.kind == "ending":
+        kind, _, origin = observation.subject.partition(", ")
+        return ENDING_CAUSES.get((kind, origin), ENDING_CAUSES.get((kind, "")))
+    return "BI" if observation.kind in ("invalid_call", "repeated_call", "no_call") else None
