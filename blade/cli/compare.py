@@ -14,15 +14,22 @@ from blade.cli.reading_options import (
     Format,
     GroupBy,
     Jobs,
+    Join,
     NoCache,
     OutputField,
     Pack,
     Quiet,
+    Records,
     RepeatField,
     RewardField,
+    Score,
     Slices,
     SuccessRule,
     TaskField,
+    Trajectories,
+    TrueWords,
+    Variant,
+    Where,
     fields_in,
 )
 
@@ -32,7 +39,7 @@ if TYPE_CHECKING:
 EPILOG = epilog(
     "blade compare before.jsonl after.jsonl --out diff",
     "blade compare out/base out/candidate --fail-on-regression",
-    "blade compare all.jsonl --group-by model --slice difficulty",
+    "blade compare all.jsonl --group-by model --base gpt-5 --slice difficulty",
 )
 
 
@@ -51,6 +58,13 @@ def compare(
     repeat_field: RepeatField = None,
     reward_field: RewardField = None,
     output_field: OutputField = None,
+    score: Score = None,
+    variant: Variant = None,
+    true_words: TrueWords = None,
+    where: Where = None,
+    records: Records = None,
+    trajectories: Trajectories = None,
+    join: Join = None,
     group_by: GroupBy = None,
     success: SuccessRule = None,
     slice: Slices = None,
@@ -60,6 +74,10 @@ def compare(
     duplicates: Duplicates = Choice.first,
     jobs: Jobs = None,
     no_cache: NoCache = False,
+    base: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Run that the others are compared with; the first one otherwise."),
+    ] = None,
     fail_on_regression: Annotated[
         bool, typer.Option("--fail-on-regression", help="Exit with 1 when any run regressed from the base.")
     ] = False,
@@ -85,6 +103,13 @@ def compare(
         repeat_field=repeat_field,
         reward_field=reward_field,
         output_field=output_field,
+        score=score,
+        variant=variant,
+        true_words=fields_in(true_words, "--true-words"),
+        where=where,
+        records=records,
+        trajectories=tuple(trajectories or ()),
+        join=join,
         group_by=fields_in(group_by),
         duplicates=duplicates.value,
         expected_repeats=expected_repeats,
@@ -93,7 +118,7 @@ def compare(
     )
     options = AnalyzeOptions(success=success, slices=tuple(slice or ()), cluster_field=cluster_field, pack=pack)
     with ReadingBar(wanted=not quiet) as bar:
-        runs, options = gather(inputs, read=read, options=options, progress=bar)
+        runs, options = gather(inputs, read=read, options=options, base=base, progress=bar)
         comparison = write_comparison(out, runs, CompareOptions(pack=options.pack))
     render(comparison, out, as_json=as_json, quiet=quiet)
     if fail_on_regression:

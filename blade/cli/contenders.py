@@ -16,6 +16,7 @@ from blade.errors import UsageError
 from blade.report.workspace import ANALYSIS, Workspace, open_workspace
 from blade.rollouts import ReadOptions, Run, read_runs
 from blade.rollouts.runs import FileProgress
+from blade.rollouts.table import examples
 
 
 class Contender(NamedTuple):
@@ -33,12 +34,18 @@ class Gathered(NamedTuple):
 
 
 def gather(
-    words: Sequence[str], *, read: ReadOptions, options: AnalyzeOptions, progress: FileProgress | None = None
+    words: Sequence[str],
+    *,
+    read: ReadOptions,
+    options: AnalyzeOptions,
+    base: str | None = None,
+    progress: FileProgress | None = None,
 ) -> Gathered:
-    """Every run the words stand for, diagnosed.
+    """Every run the words stand for, diagnosed; the base comes first.
 
     Raises:
-        UsageError: together they are fewer than two runs, or folders disagree on how they were judged.
+        UsageError: together they are fewer than two runs, none is called like the base, or folders disagree on how
+            they were judged.
         InputError: an input is missing or unreadable.
     """
     places = [place for word in words for place in find_places(word)]
@@ -46,7 +53,19 @@ def gather(
     found = [contender for place in places for contender in read_place(place, read, options, progress)]
     if len(found) < 2:
         raise UsageError("a comparison takes at least two runs; name a second file or folder, or use --group-by.")
-    return Gathered([diagnose(run, options) for run in with_own_names(found)], options)
+    runs = base_first(with_own_names(found), base)
+    return Gathered([diagnose(run, options) for run in runs], options)
+
+
+def base_first(runs: list[Run], base: str | None) -> list[Run]:
+    """The runs with the one of this name first; an unknown name is told with the names there are."""
+    if base is None:
+        return runs
+    chosen = [run for run in runs if run.name == base] or [run for run in runs if base in run.name]
+    if len(chosen) != 1:
+        names = examples([run.name for run in runs])
+        raise UsageError(f"--base {base!r} names {len(chosen) or 'none'} of the runs; runs are: {names}.")
+    return [chosen[0], *(run for run in runs if run is not chosen[0])]
 
 
 def find_places(word: str) -> list[Workspace | str]:

@@ -70,10 +70,11 @@ def drop_output() -> None:
 
 
 def stop(message: str, code: int) -> NoReturn:
-    """Says why on stderr, in one line that cannot do anything to the terminal, and exits."""
+    """Says why on stderr, in text that cannot do anything to the terminal, with commands on lines of their own."""
     from blade.report.text import plain
 
-    typer.echo(f"blade: {plain(message)}", err=True)
+    first, *commands = message.split("\n")
+    typer.echo("\n".join([f"blade: {plain(first)}", *(f"  {plain(line.strip())}" for line in commands)]), err=True)
     raise typer.Exit(code)
 
 

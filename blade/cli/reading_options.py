@@ -18,13 +18,43 @@ class Choice(StrEnum):
 
 
 Format = Annotated[
-    str | None, typer.Option(metavar="F", help="gym, tau-bench or records; detected by content otherwise.")
+    str | None,
+    typer.Option(metavar="F", help="Format of the inputs (see `blade list formats`); detected by content otherwise."),
 ]
 TaskField = Annotated[str | None, typer.Option(metavar="F", help="Field that names the task; dots reach into objects.")]
 RepeatField = Annotated[str | None, typer.Option(metavar="F", help="Field that numbers the attempts.")]
 RewardField = Annotated[str | None, typer.Option(metavar="F", help="Field that holds the score.")]
 OutputField = Annotated[
     str | None, typer.Option(metavar="F", help="Field that holds the output: a text or a list of messages.")
+]
+Score = Annotated[
+    str | None, typer.Option(metavar="NAME", help="Scorer whose score counts, when the format has several.")
+]
+Variant = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", help="Variant that counts, when attempts were looked at in several ways (a filter)."),
+]
+TrueWords = Annotated[
+    str | None, typer.Option(metavar="W[,W]", help="Words that mean success, when the score is a word.")
+]
+Where = Annotated[
+    str | None,
+    typer.Option(metavar="EXPR", help="Use only rows that satisfy this, e.g. 'system == \"x\" and fold != 3'."),
+]
+Records = Annotated[
+    str | None,
+    typer.Option(metavar="PATH", help="List that holds the records of a JSON document, e.g. results.results."),
+]
+Trajectories = Annotated[
+    list[str] | None,
+    typer.Option(metavar="FILES", help="Files, globs or folders with the trajectories of scores that come without."),
+]
+Join = Annotated[
+    str | None,
+    typer.Option(
+        metavar="A[=B]",
+        help="Join scores (field A) to trajectories (field B, or `file` or `folder` for the name of the trajectory's).",
+    ),
 ]
 GroupBy = Annotated[
     str | None,
@@ -54,9 +84,9 @@ NoCache = Annotated[bool, typer.Option("--no-cache", help="Neither use nor keep 
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print no summary and no progress.")]
 
 
-def fields_in(text: str | None) -> tuple[str, ...]:
-    """The fields of a comma list."""
+def fields_in(text: str | None, option: str = "--group-by") -> tuple[str, ...]:
+    """The parts of a comma list."""
     fields = tuple(field.strip() for field in (text or "").split(",") if field.strip())
     if text is not None and not fields:
-        raise UsageError("--group-by names no field.")
+        raise UsageError(f"{option} names nothing.")
     return fields

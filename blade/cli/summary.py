@@ -68,6 +68,8 @@ def print_section(console: Console, title: str, lines: list[RenderableType]) -> 
 def opening(analysis: Analysis, *, width: int) -> Iterator[RenderableType]:
     """Who ran, how well, and how the tasks fall."""
     yield foreign(one_line(analysis.inputs.run, 80), "bold").append(whose(analysis), "dim")
+    if analysis.inputs.guessed:
+        yield Text("Read as: ", "yellow").append_text(foreign(one_line("; ".join(analysis.inputs.guessed)), ""))
     yield Text()
     yield headline_line(analysis)
     more = further_metrics(analysis)

@@ -89,6 +89,8 @@ class Inputs(msgspec.Struct, frozen=True, kw_only=True):
     """Runs read in the same call whose rollouts are a copy of this one's."""
     notes: list[str] = []
     """Anything else a reader must know."""
+    guessed: list[str] = []
+    """What was guessed about records in no known format, and what else was possible; empty when nothing was."""
 
 
 MAX_LISTED = 200

@@ -29,6 +29,7 @@ def describe_inputs(run: Run, published: list[PublishedCheck], copies: list[str]
         published=published,
         copies=copies,
         notes=run.notes,
+        guessed=run.guessed,
     )
 
 

@@ -1,6 +1,7 @@
 """Sources in a foreign format: recognised by a reader, scanned and fetched as rows of our own form."""
 
 import hashlib
+import itertools
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
@@ -8,16 +9,18 @@ import msgspec
 
 from blade.errors import InputError
 from blade.rollouts import cache
-from blade.rollouts.decoding import Plan, collector_paused, whole_rows
-from blade.rollouts.fields import learn
+from blade.rollouts.decoding import collector_paused, whole_rows
 from blade.rollouts.formats import own
-from blade.rollouts.formats.reader import Note, Reader
+from blade.rollouts.formats.reader import Loose, Note, Reader
 from blade.rollouts.lines import Record
 from blade.rollouts.ranges import Progress
-from blade.rollouts.reader import SAMPLE_RECORDS, FileScan, Reading
-from blade.rollouts.scan import BadRecord, Scan
+from blade.rollouts.reader import SAMPLE_RECORDS, FileScan, Reading, plan_for
+from blade.rollouts.scan import BadRecord
 from blade.rollouts.scanner import Scanner
 from blade.rollouts.values import BadLine, Rollout
+
+JOINED = "joined"
+"""Name of the reader that adds trajectories to rows of scores."""
 
 
 def scan_source(
@@ -28,16 +31,32 @@ def scan_source(
     Raises:
         InputError: the source as a whole cannot be read.
     """
-    form = msgspec.structs.replace(own.FORMAT, name=reader.name)
+    bad: list[BadRecord] = []
+    notes: list[str] = []
+    records = own_records(path, reader, bad, notes)
+    first = list(itertools.islice(records, SAMPLE_RECORDS))
+    plan = plan_for(list(whole_rows(first)), msgspec.structs.replace(reading, format=None))
+    if reader.name == JOINED and plan.format.name == "records":
+        plan = msgspec.structs.replace(
+            plan, format=msgspec.structs.replace(plan.format, prompt=own.FORMAT.prompt, output=own.FORMAT.output)
+        )
+    if plan.format.name == own.FORMAT.name:
+        plan = msgspec.structs.replace(plan, format=msgspec.structs.replace(plan.format, name=reader.name))
     identity = identify(reader.files(path))
-    place = cache.entry_path(path, msgspec.json.encode([reader.name, reading, form]))
+    place = cache.entry_path(path, msgspec.json.encode([reader.name, reading, plan]))
     entry = cache.load(place) if use_cache else None
     if entry is None or entry.identity != identity:
-        scan = scan_rollouts(path, reader, reading, size=identity.size, progress=progress)
+        scanner = Scanner(plan)
+        with collector_paused():
+            scanner.add_records(first)
+            scanner.add_records(records)
+        scanner.bad += bad
+        scan = msgspec.structs.replace(scanner.finish(), notes=notes)
         entry = cache.Entry(identity=identity, end=0, scan=scan)
         if use_cache:
             cache.save(place, entry)
-    return FileScan(path=path, format=form, scan=entry.scan, reader=reader)
+    progress(identity.size, identity.size)
+    return FileScan(path=path, format=plan.format, scan=entry.scan, reader=reader)
 
 
 def identify(files: list[Path]) -> cache.Identity:
@@ -48,29 +67,6 @@ def identify(files: list[Path]) -> cache.Identity:
         digest.update(msgspec.msgpack.encode([str(file), one]))
     newest = max((one.times for one in each), default=(0, 0))
     return cache.Identity(size=sum(one.size for one in each), times=newest, digest=digest.hexdigest())
-
-
-def scan_rollouts(path: Path, reader: Reader, reading: Reading, *, size: int, progress: Progress) -> Scan:
-    """One pass over a source."""
-    bad: list[BadRecord] = []
-    notes: list[str] = []
-    records = own_records(path, reader, bad, notes)
-    first = [record for record, _ in zip(records, range(SAMPLE_RECORDS), strict=False)]
-    scanner = Scanner(
-        Plan(
-            learned=learn(whole_rows(first)),
-            format=msgspec.structs.replace(own.FORMAT, name=reader.name),
-            features=reading.features,
-            hash_inputs=False,
-            fields=reading.fields,
-        )
-    )
-    with collector_paused():
-        scanner.add_records(first)
-        scanner.add_records(records)
-    scanner.bad += bad
-    progress(size, size)
-    return msgspec.structs.replace(scanner.finish(), notes=notes)
 
 
 def own_records(path: Path, reader: Reader, bad: list[BadRecord], notes: list[str]) -> Iterator[Record]:
@@ -85,20 +81,22 @@ def own_records(path: Path, reader: Reader, bad: list[BadRecord], notes: list[st
             yield own_record(found)
 
 
-def own_record(rollout: Rollout) -> Record:
-    place = rollout.source
+def own_record(found: Rollout | Loose) -> Record:
+    """A rollout as a row of ours, or a record as it is."""
+    place = found.source
     if place is None:
-        raise InputError(f"rollout {rollout.task}:{rollout.repeat} has no source; its reader must give it one.")
-    return Record(own.encoded(rollout), place.offset, place.line)
+        raise InputError("a rollout has no source; its reader must give it one.")
+    data = own.encoded(found) if isinstance(found, Rollout) else msgspec.json.encode(found.record)
+    return Record(data, place.offset, place.line)
 
 
 def fetch_rollouts(path: Path, reader: Reader, offsets: Collection[int]) -> Iterator[tuple[int, bytes]]:
     """The rows of ours at some offsets, each with its offset, in the order of the source."""
     wanted = set(offsets)
     for found in reader.read(path, wanted):
-        if isinstance(found, Rollout) and found.source is not None and found.source.offset in wanted:
-            wanted.discard(found.source.offset)
-            yield found.source.offset, own.encoded(found)
+        if isinstance(found, Rollout | Loose) and (record := own_record(found)).offset in wanted:
+            wanted.discard(record.offset)
+            yield record.offset, record.data
             if not wanted:
                 return
     raise InputError(f"{path}: {len(wanted)} rollouts are not there any more; run diagnose again.")

@@ -8,6 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 import numpy as np
@@ -16,13 +17,16 @@ from blade.errors import UsageError
 from blade.rollouts.duplicates import Policy
 from blade.rollouts.identity import Identity, assign_keys, choose_identity, require_field, task_codes
 from blade.rollouts.reader import FileScan, Reading
-from blade.rollouts.rows import MODEL_FIELDS, Ints, Rows, pool
+from blade.rollouts.rows import MODEL_FIELDS, Ints, Rows, join_rows, pool
 from blade.rollouts.sources import plain_name
+from blade.rollouts.where import chosen_rows, fields_of
 
 OVERLAP = 0.5
 MOST_RUNS = 1000
 BY_FILE = "file"
 """The name by which `--group-by` makes every file a run."""
+RUN = "run"
+"""The column in which a reader names the run of each row."""
 BY_MODEL = "model"
 """The name by which `--group-by` makes every model a run, wherever rows say which one it was."""
 
@@ -46,6 +50,20 @@ class ReadOptions(msgspec.Struct, frozen=True, kw_only=True):
     """Which of several conflicting rows is scored."""
     expected_repeats: int | None = None
     """How many rollouts every task should have."""
+    score: str | None = None
+    """Which of several scorers counts, by its name."""
+    variant: str | None = None
+    """Which of several looks at the same attempts counts (a filter of lm-eval), by its name."""
+    true_words: tuple[str, ...] = ()
+    """Words that mean success where the score is a word; every other word means failure."""
+    where: str | None = None
+    """Expression over fields that rows must satisfy to be read at all."""
+    records: str | None = None
+    """Path of the list that holds the records of a JSON document."""
+    trajectories: tuple[str, ...] = ()
+    """Files, globs or folders that hold the trajectories of rows that have only scores."""
+    join: str | None = None
+    """Field that joins scores and trajectories: `NAME`, or `NAME=NAME_IN_TRAJECTORY`."""
     fields: tuple[str, ...] = ()
     """Further fields that must be read, for slices and clusters."""
     features: bool = True
@@ -58,8 +76,11 @@ class ReadOptions(msgspec.Struct, frozen=True, kw_only=True):
     def reading(self) -> Reading:
         """The part of the options a scan depends on."""
         named = (self.task_field, self.repeat_field, self.reward_field, *self.group_by, *self.fields)
-        fields = tuple(sorted({name for name in named if name and name != BY_FILE}))
-        return Reading(format=self.format, output=self.output_field, fields=fields, features=self.features)
+        where = fields_of(self.where) if self.where else ()
+        fields = tuple(sorted({name for name in (*named, *where) if name and name != BY_FILE}))
+        return Reading(
+            format=self.format, output=self.output_field, fields=fields, features=self.features, records=self.records
+        )
 
 
 class Draft(msgspec.Struct, frozen=True, kw_only=True, eq=False):
@@ -73,34 +94,104 @@ class Draft(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """The rows."""
     grouped: bool = False
     """Whether the files hold rows of other runs too."""
+    notes: list[str] = []
+    """What must be said about how its rows were chosen."""
 
 
 def draft_runs(scans: list[FileScan], options: ReadOptions) -> list[Draft]:
-    """How the rows fall into runs."""
+    """How the rows fall into runs; those that `--where` leaves out are in none."""
+    drafts = all_drafts(scans, options)
+    return drafts if options.where is None else chosen_drafts(drafts, options.where)
+
+
+def all_drafts(scans: list[FileScan], options: ReadOptions) -> list[Draft]:
     names = run_names([found.path for found in scans])
-    apart = not options.group_by and len(scans) > 1 and are_separate(scans, options)
-    if options.group_by == (BY_FILE,) or apart:
-        alone = zip(names, scans, strict=True)
-        return [Draft(name=name, files=[found], rows=pool([found.scan])) for name, found in alone]
-    rows = pool([found.scan for found in scans])
-    if not options.group_by:
-        return [Draft(name=names[0] if len(names) == 1 else common_name(names), files=scans, rows=rows)]
-    return grouped_runs(rows, scans, options.group_by)
+    if options.group_by == (BY_FILE,):
+        return [
+            Draft(name=name, files=[found], rows=pool([found.scan])) for name, found in zip(names, scans, strict=True)
+        ]
+    if options.group_by:
+        return grouped_runs(pool([found.scan for found in scans]), scans, options.group_by)
+    parts = [part for name, found in zip(names, scans, strict=True) for part in runs_within(name, found)]
+    together: dict[tuple[str, str | None], list[Part]] = {}
+    for part in parts:
+        together.setdefault((part.file.format.name, part.run), []).append(part)
+    drafts = [draft for group in together.values() for draft in joined_drafts(group, options)]
+    several = numbered(draft.name for draft in drafts)
+    return [msgspec.structs.replace(draft, name=name) for draft, name in zip(drafts, several, strict=True)]
 
 
-def are_separate(scans: list[FileScan], options: ReadOptions) -> bool:
-    """Whether files identify their rows in different ways, or any two claim mostly the same rollouts."""
+class Part(NamedTuple):
+    """Rows of one source that belong to one run."""
+
+    name: str
+    """What the source is called."""
+    run: str | None
+    """What its reader calls the run; `None` when the format has no name for it."""
+    file: FileScan
+    rows: Rows
+    whole: bool
+    """Whether the source holds no other run."""
+
+
+def runs_within(name: str, found: FileScan) -> list[Part]:
+    """The runs a reader tells apart in one source."""
+    rows = pool([found.scan])
+    if found.reader is None or RUN not in rows.columns:
+        return [Part(name, None, found, rows, True)]
+    codes, texts = task_codes(rows.columns[RUN])
+    used = np.unique(codes).tolist()
+    return [
+        Part(name, texts[code] if code >= 0 else None, found, rows.take(np.flatnonzero(codes == code)), len(used) == 1)
+        for code in used
+    ]
+
+
+def joined_drafts(parts: list[Part], options: ReadOptions) -> list[Draft]:
+    """Parts that are shards of one run as one draft; parts that claim the same rollouts as runs of their own."""
+    if len(parts) == 1 or are_separate(parts, options):
+        return [
+            Draft(name=part.run or part.name, files=[part.file], rows=part.rows, grouped=not part.whole)
+            for part in parts
+        ]
+    files = [part.file for part in parts]
+    rows = join_rows([part.rows for part in parts], file=np.repeat(np.arange(len(parts)), [len(p.rows) for p in parts]))
+    grouped = not all(part.whole for part in parts)
+    return [
+        Draft(name=parts[0].run or common_name([part.name for part in parts]), files=files, rows=rows, grouped=grouped)
+    ]
+
+
+def chosen_drafts(drafts: list[Draft], where: str) -> list[Draft]:
+    """The drafts without the rows an expression leaves out; drafts without rows are none.
+
+    Raises:
+        UsageError: no row is left.
+    """
+    chosen: list[Draft] = []
+    for draft in drafts:
+        mask = chosen_rows(where, draft.rows, [found.path.name for found in draft.files])
+        if mask.any():
+            note = f"{int(mask.sum())} of {len(mask)} rows satisfy --where {where}"
+            rows = draft.rows.take(np.flatnonzero(mask))
+            chosen.append(msgspec.structs.replace(draft, rows=rows, grouped=True, notes=[note]))
+    if not chosen:
+        raise UsageError(f"no row satisfies --where {where!r}.")
+    return chosen
+
+
+def are_separate(parts: list[Part], options: ReadOptions) -> bool:
+    """Whether sources identify their rows in different ways, or any two claim mostly the same rollouts."""
     seen: set[tuple[str, int]] = set()
-    ways: set[tuple[str, Identity]] = set()
-    for found in scans:
-        rows = pool([found.scan])
+    ways: set[Identity] = set()
+    for part in parts:
         fields = {"task_field": options.task_field, "repeat_field": options.repeat_field}
         try:
-            identity = choose_identity(rows, found.format, **fields)
+            identity = choose_identity(part.rows, part.file.format, **fields)
         except UsageError:
             return True
-        ways.add((found.format.name, identity))
-        keys = assign_keys(rows, identity)
+        ways.add(identity)
+        keys = assign_keys(part.rows, identity)
         pairs = zip(keys.task.tolist(), keys.repeat.tolist(), strict=True)
         mine = {(keys.tasks[task], repeat) for task, repeat in pairs if task >= 0}
         if len(ways) > 1 or len(mine & seen) > OVERLAP * len(mine):
@@ -111,7 +202,7 @@ def are_separate(scans: list[FileScan], options: ReadOptions) -> bool:
 
 def run_names(paths: list[Path]) -> list[str]:
     """A short name for every file, each different: as many of its folders as it takes."""
-    stems = [re.sub(r"\.(jsonl|ndjson|json)$", "", plain_name(path)) for path in paths]
+    stems = [re.sub(r"\.(jsonl|ndjson|json|eval|parquet|csv|tsv)$", "", plain_name(path)) for path in paths]
     names, taken = stems, Counter(stems)
     # `run.jsonl` and `run.jsonl.gz` beside each other: no folder tells them apart.
     places = {(path.parent, name) for path, name in zip(paths, stems, strict=True)}

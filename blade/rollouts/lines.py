@@ -229,24 +229,3 @@ class Cutter:
         begin = len(self.buffer) - len(rest)
         if self.depth >= self.base and (rest.strip(b" \t\r\n,") or self.depth > 0):
             yield self._record(begin, len(self.buffer))
-
-
-def unwrapped(data: bytes) -> list[Record]:
-    """The records of one JSON object that keeps them in a list, as in `{"results": [...]}`; the longest list wins."""
-    try:
-        lists = {key: msgspec.json.decode(raw, type=list[msgspec.Raw]) for key, raw in list_values(data)}
-    except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError):
-        return []
-    longest = max(lists.values(), key=len, default=[])
-    records: list[Record] = []
-    place = 0
-    for raw in longest if longest and bytes(longest[0])[:1] == b"{" else []:
-        place = data.index(bytes(raw), place)
-        records.append(Record(bytes(raw), place, 1 + data.count(b"\n", 0, place)))
-        place += len(records[-1].data)
-    return records
-
-
-def list_values(data: bytes) -> list[tuple[str, msgspec.Raw]]:
-    values = msgspec.json.decode(data, type=dict[str, msgspec.Raw])
-    return [(key, raw) for key, raw in values.items() if bytes(raw)[:1] == b"["]

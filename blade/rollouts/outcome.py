@@ -11,10 +11,9 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from blade.errors import InputError, UsageError
 from blade.rollouts.columns import Column, from_values
 from blade.rollouts.formats import Format
-from blade.rollouts.identity import HALF, own_fields, require_field
+from blade.rollouts.identity import HALF, require_field
 from blade.rollouts.rows import Rows
 from blade.rollouts.table import COMPLETED, ENDING_KINDS, FAILED, ORIGINS, TRUNCATED, Floats
 
@@ -39,40 +38,47 @@ FAILURE_FIELDS = ("_ng_failure_class", "response.id")
 """`response.id` holds only the endings by which older runners marked rows that failed."""
 
 
-def choose_reward(rows: Rows, form: Format, wanted: str | None, *, required: bool = True) -> str | None:
+def choose_reward(
+    rows: Rows, form: Format, wanted: str | None, *, required: bool = True, words: Sequence[str] = ()
+) -> str | None:
     """The field that holds the score; `None` when rows have none, unless one is required of records."""
     if wanted is not None:
         require_field(rows, wanted)
         return wanted
     found = [path for path in form.reward_fields if path in rows.columns]
     if not required:
-        found = [path for path in found if scored_share(rows, path)]
-    if not found and form.name == "records" and required:
-        fields = ", ".join(own_fields(rows)[:8])
-        if not fields:
-            raise InputError("no score found in these records: no field of theirs holds a single value.")
-        raise UsageError(f"no score found in these records; name it with --reward-field (fields there are: {fields}).")
-    return max(found, key=lambda path: scored_share(rows, path), default=None)
+        found = [path for path in found if scored_share(rows, path, words)]
+    return max(found, key=lambda path: scored_share(rows, path, words), default=None)
 
 
-def scored_share(rows: Rows, path: str) -> float:
+def scored_share(rows: Rows, path: str, words: Sequence[str] = ()) -> float:
     """How good a field is as the score: half of the rows is as good as all, any number better than none."""
-    share = float((~np.isnan(as_scores(rows.columns[path]).numbers())).mean())
+    share = float((~np.isnan(as_scores(rows.columns[path], words).numbers())).mean())
     return min(share, HALF)
 
 
-def with_scores(rows: Rows, field: str | None) -> Rows:
+def with_scores(rows: Rows, field: str | None, *, words: Sequence[str] = ()) -> Rows:
     """The rows with every number in their score."""
-    if field is None or rows.columns[field].kind != "text":
+    if field is None:
         return rows
-    return msgspec.structs.replace(rows, columns={**rows.columns, field: as_scores(rows.columns[field])})
+    return msgspec.structs.replace(rows, columns={**rows.columns, field: as_scores(rows.columns[field], words)})
 
 
-def as_scores(column: Column) -> Column:
-    """A score in which one row's list or object made texts of everybody's numbers, with its numbers again."""
+def as_scores(column: Column, words: Sequence[str] = ()) -> Column:
+    """A score in numbers: words that mean success as 1 and others as 0, and numbers that one odd row made texts of."""
+    if words:
+        true = {word.casefold() for word in words}
+        coded = column.coded()
+        return Column(kind="mixed", values=coded.values, levels=[scored_word(level, true) for level in coded.levels])
     if column.kind != "text":
         return column
     return Column(kind="mixed", values=column.values, levels=[plain_score(level) for level in column.levels])
+
+
+def scored_word(level: Any, true: set[str]) -> Any:
+    """1 for a word that means success, 0 for another; numbers and flags as they are."""
+    plain = plain_score(level) if isinstance(level, str) else level
+    return float(plain.strip().casefold() in true) if isinstance(plain, str) else plain
 
 
 def plain_score(level: Any) -> Any:

@@ -4,6 +4,7 @@ A file that was read before is taken from the cache, and a large one that has gr
 """
 
 import contextlib
+import io
 import itertools
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,7 +13,7 @@ from typing import Any
 import msgspec
 
 from blade.errors import InputError
-from blade.rollouts import cache, formats
+from blade.rollouts import cache, documents, formats
 from blade.rollouts.decoding import Plan, collector_paused, whole_rows
 from blade.rollouts.fields import learn
 from blade.rollouts.formats import Format
@@ -28,15 +29,13 @@ from blade.rollouts.lines import (
     read_chunks,
     read_records,
     skip_mark,
-    unwrapped,
 )
 from blade.rollouts.ranges import Progress, last_line, no_progress, scan_lines, scan_ranges, split_ranges
 from blade.rollouts.scan import BadRecord, Scan, first_rows, join_scans
 from blade.rollouts.scanner import Scanner
-from blade.rollouts.sources import compression, damage_errors, fill, open_stream
+from blade.rollouts.sources import compression, damage_errors, fill, open_stream, plain_name
 
 SAMPLE_RECORDS = 64
-WRAPPER_LIMIT = 1 << 30  # a wrapped list is read whole, so it must fit in memory
 WORTH_KEEPING = 64 << 20
 """Bytes of a file whose old rows are kept when it has grown. A smaller one is read in no time, and then no change in
 the middle of it can go unseen between the samples that are compared."""
@@ -53,6 +52,8 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True):
     """Paths the user named; they are read whatever they look like."""
     features: bool = True
     """Whether trajectories are looked at."""
+    records: str | None = None
+    """Path of the list that holds the records of a JSON document, when the user says where it is."""
 
 
 class FileScan(msgspec.Struct, frozen=True, kw_only=True):
@@ -73,6 +74,8 @@ class Opening(msgspec.Struct, frozen=True, kw_only=True):
 
     layout: LayoutName
     """How records are laid out."""
+    records: str | None
+    """Path of the list that holds them, inside of a JSON document."""
     plan: Plan
     """How they are read."""
     seekable: bool
@@ -85,7 +88,7 @@ def scan_file(
     """Everything the table needs of one file."""
     opening = open_file(path, reading)
     identity = cache.identify(path)
-    place = cache.entry_path(path, msgspec.json.encode([reading, opening.layout, opening.plan]))
+    place = cache.entry_path(path, msgspec.json.encode([reading, opening.layout, opening.records, opening.plan]))
     old = cache.load(place) if use_cache else None
     if old is not None and old.identity == identity:
         return FileScan(path=path, format=opening.plan.format, scan=old.scan)
@@ -105,22 +108,35 @@ def open_file(path: Path, reading: Reading) -> Opening:
     head = read_head(path).removeprefix(BOM)
     layout = layout_of(head)
     samples = list(whole_rows(itertools.islice(first_records(path, layout, head), SAMPLE_RECORDS)))
-    if len(samples) == 1 and is_wrapper(samples[0]) and path.stat().st_size <= WRAPPER_LIMIT:
+    records = reading.records
+    if records is None and reading.format not in formats.FORMATS and is_document(path, layout, samples):
+        records = documents.records_path(path, samples[0], reading.fields)
+    if records is not None:
         layout = "wrapped"
-        samples = list(whole_rows(wrapped_records(path)[:SAMPLE_RECORDS]))
-    if not reading.fields and len(samples) == 1 and is_map(samples[0]):
-        raise InputError(f"{path}: is one object around objects; expected records one per line or in an array.")
-    form = formats.named(reading.format, samples) if reading.format else formats.detect(samples)
+        samples = list(whole_rows(wrapped_records(path, records)[:SAMPLE_RECORDS]))
+    plan = plan_for(samples, reading)
+    return Opening(layout=layout, records=records, plan=plan, seekable=layout == "lines" and compression(path) is None)
+
+
+def is_document(path: Path, layout: LayoutName, samples: list[Any]) -> bool:
+    """Whether a file is one JSON object, and not JSON Lines that has one line so far."""
+    lone = len(samples) == 1 and isinstance(samples[0], dict)
+    named_lines = plain_name(path).endswith((".jsonl", ".ndjson"))
+    return lone and (layout == "objects" or (layout == "lines" and not named_lines))
+
+
+def plan_for(samples: list[Any], reading: Reading) -> Plan:
+    """How rows like these are read."""
+    form = formats.named(reading.format, samples) if reading.format in formats.FORMATS else formats.detect(samples)
     if reading.output:
         form = msgspec.structs.replace(form, output=reading.output, prompt=None)
-    plan = Plan(
+    return Plan(
         learned=learn(samples),
         format=form,
         features=reading.features,
         hash_inputs=form.input_field is not None and not has_indices(samples, form),
         fields=reading.fields,
     )
-    return Opening(layout=layout, plan=plan, seekable=layout == "lines" and compression(path) is None)
 
 
 def read_head(path: Path) -> bytes:
@@ -164,24 +180,11 @@ def first_records(path: Path, layout: LayoutName, head: bytes) -> Iterator[Recor
             yield from read_records(stream, layout)
 
 
-def is_wrapper(sample: Any) -> bool:
-    """Whether the only record of a file is an object around a list of records."""
-    if not isinstance(sample, dict) or formats.detect([sample]).name != "records":
-        return False
-    scored = any(name in sample for name in formats.FORMATS["records"].reward_fields)
-    return not scored and any(
-        isinstance(v, list) and v and all(isinstance(r, dict) for r in v) for v in sample.values()
-    )
-
-
-def is_map(sample: Any) -> bool:
-    """Whether the only record of a file is a map from names to records."""
-    return isinstance(sample, dict) and len(sample) > 1 and all(isinstance(v, dict) and v for v in sample.values())
-
-
-def wrapped_records(path: Path) -> list[Record]:
+def wrapped_records(path: Path, where: str) -> list[Record]:
+    """The records of a list inside of a JSON document."""
     with open_stream(path) as stream:
-        return unwrapped(b"".join(iter(lambda: stream.read(CHUNK), b"")))
+        data = b"".join(iter(lambda: stream.read(CHUNK), b""))
+    return documents.records_at(data, where)
 
 
 def has_indices(samples: list[Any], form: Format) -> bool:
@@ -215,10 +218,20 @@ def scan_stream(path: Path, opening: Opening, *, progress: Progress) -> Scan:
             scan_lines(stream, scanner, start=skip_mark(stream), end=None, progress=progress)
             return scanner.finish()
         try:
-            records = (
-                iter(wrapped_records(path)) if opening.layout == "wrapped" else read_records(stream, opening.layout)
-            )
-            scanner.add_records(records)
+            scanner.add_records(records_in(path, opening, stream))
         except damage_errors() as error:
             scanner.bad.append(BadRecord(1, 0, f"the file cannot be read any further: {error}"))
     return scanner.finish()
+
+
+def records_in(path: Path, opening: Opening, stream: io.BufferedReader) -> Iterator[Record]:
+    """The records of a file, one at a time; the stream stands at its beginning."""
+    if opening.records is not None:
+        yield from wrapped_records(path, opening.records)
+    elif opening.layout != "lines":
+        yield from read_records(stream, opening.layout)
+    else:
+        line = 1
+        for chunk in read_chunks(stream, offset=skip_mark(stream)):
+            yield from line_records(chunk, line=line)
+            line += bytes(chunk.view).count(b"\n")

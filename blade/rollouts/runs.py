@@ -7,22 +7,28 @@ import msgspec
 import numpy as np
 
 from blade.errors import InputError, UsageError
-from blade.rollouts import outcome
+from blade.rollouts import formats, outcome
 from blade.rollouts.columns import Column
 from blade.rollouts.duplicates import merge_copies, resolve
 from blade.rollouts.expected import Expected, expect
 from blade.rollouts.fetch import fetch
 from blade.rollouts.finding import find_inputs
 from blade.rollouts.foreign import scan_source
-from blade.rollouts.formats.registry import reader_for
+from blade.rollouts.formats.reader import Reader
+from blade.rollouts.formats.registry import check_format, reader_for
 from blade.rollouts.grouping import Draft, ReadOptions, draft_runs
-from blade.rollouts.identity import Keys, assign_keys, choose_identity, join_keys, unkeyed_reason
+from blade.rollouts.guessing import guesses
+from blade.rollouts.identity import Keys, assign_keys, choose_identity, join_keys, task_codes, unkeyed_reason
+from blade.rollouts.joining import Join
 from blade.rollouts.reader import FileScan, scan_file
 from blade.rollouts.rows import MODEL_FIELDS, Ints, Rows, append, bad_line, pool
 from blade.rollouts.sidecars import Sidecars, find_sidecars, has_sidecars
 from blade.rollouts.table import Floats, InputFile, RolloutTable, Run
 from blade.rollouts.values import BadLine
 
+VARIANT = "variant"
+SCORES = "scores."
+"""Columns in which readers keep how an attempt was looked at, and what each scorer said."""
 FileProgress = Callable[[Path, int, int], None]
 """Called with the file that is being read, bytes done and bytes in all."""
 
@@ -34,6 +40,7 @@ def read_runs(inputs: Sequence[str], options: ReadOptions, *, progress: FileProg
         InputError: an input is missing, empty or unreadable, or none holds a single rollout.
         UsageError: a field the user named does not exist.
     """
+    check_format(options.format)
     scans, skipped = scan_all(find_inputs(inputs, options.format), options, progress)
     drafts = draft_runs(scans, options)
     runs: list[Run] = []
@@ -43,7 +50,8 @@ def read_runs(inputs: Sequence[str], options: ReadOptions, *, progress: FileProg
             runs.append(RunBuilder(draft, options).build())
         except (UsageError, InputError) as error:
             first = first or error
-            skipped.append(f"{draft.name}: {without_directories(str(error), draft)}")
+            reason = without_directories(str(error).partition("\n")[0], draft)
+            skipped.append(reason if reason.startswith(draft.name) else f"{draft.name}: {reason}")
     if first is not None and not runs:
         raise first
     if skipped:
@@ -65,13 +73,13 @@ def scan_all(
     """The files that hold rows; why the others do not. When none does that reason is an error."""
     scans: list[FileScan] = []
     skipped: list[str] = []
-    first: InputError | None = None
+    first: InputError | UsageError | None = None
     for path in paths:
         try:
             scans.append(scan_one(path, options, progress))
-        except InputError as error:
+        except (InputError, UsageError) as error:
             first = first or error
-            skipped.append(str(error).replace(str(path), path.name))
+            skipped.append(str(error).partition("\n")[0].replace(str(path), path.name))
     if first is not None and not scans:
         raise first
     return scans, skipped
@@ -82,7 +90,7 @@ def scan_one(path: Path, options: ReadOptions, progress: FileProgress | None) ->
         if progress is not None:
             progress(path, done, total)
 
-    reader = reader_for(path, options.format)
+    reader = joined_reader(options) or reader_for(path, options.format)
     if reader is not None:
         found = scan_source(path, reader, options.reading(), use_cache=options.use_cache, progress=report)
     else:
@@ -96,6 +104,17 @@ def scan_one(path: Path, options: ReadOptions, progress: FileProgress | None) ->
     return found
 
 
+def joined_reader(options: ReadOptions) -> Reader | None:
+    """What reads scores together with their trajectories, when the user says where those are.
+
+    Raises:
+        UsageError: only one of the two options is given.
+    """
+    if bool(options.trajectories) != bool(options.join):
+        raise UsageError("--trajectories and --join go together: the first says where, the second by which field.")
+    return Join(options.trajectories, str(options.join), options.reading()).reader() if options.join else None
+
+
 class RunBuilder:
     """The steps from rows to a run, in order; each adds to what the next needs."""
 
@@ -104,22 +123,26 @@ class RunBuilder:
         self.draft = draft
         form = draft.files[0].format
         self.files = [self._input_file(found) for found in draft.files]
-        self.identity = choose_identity(
-            draft.rows, form, task_field=options.task_field, repeat_field=options.repeat_field
-        )
+        rows, said = one_variant(draft.rows, options.variant)
+        self.identity = choose_identity(rows, form, task_field=options.task_field, repeat_field=options.repeat_field)
+        score = score_field(rows, options.score) if options.score is not None else options.reward_field
         self.reward_field = outcome.choose_reward(
-            draft.rows, form, options.reward_field, required=not set(options.fields) & draft.rows.columns.keys()
+            rows, form, score, required=not set(options.fields) & rows.columns.keys(), words=options.true_words
         )
-        if options.output_field is not None and options.features and (draft.rows.fact("items") <= 0).all():
+        if options.output_field is not None and options.features and (rows.fact("items") <= 0).all():
             raise UsageError(f"no row has a text or a list of messages in the field {options.output_field!r}.")
-        self.rows = outcome.with_scores(draft.rows, self.reward_field)
+        self.guessed: list[str] = []
+        if form.name == formats.FORMATS["records"].name:
+            self.guessed = guesses(rows, form, self.identity, self.reward_field, options, draft.files[0].path)
+        self.rows = outcome.with_scores(rows, self.reward_field, words=options.true_words)
         self.bad = [
             BadLine(file=str(found.path), line=bad.line, offset=bad.offset, reason=bad.reason)
             for found in draft.files
             for bad in found.scan.bad
         ]
         self.bad_scores: list[BadLine] = []
-        self.notes = [note for found in draft.files for note in found.scan.notes]
+        self.notes = [*draft.notes, *said]
+        self.notes += [note for found in draft.files for note in found.scan.notes]
         self.notes += [note for file in self.files for note in file.sidecars.notes]
         if draft.grouped and any(has_sidecars(file.path) for file in self.files):
             self.notes.append("materialized inputs and failures files are not used when rows are grouped into runs")
@@ -157,6 +180,7 @@ class RunBuilder:
             recovered=recovered,
             expected_from=wanted.source,
             notes=[*self.notes, *wanted.notes],
+            guessed=self.guessed,
         )
 
     def _input_file(self, found: FileScan) -> InputFile:
@@ -263,6 +287,42 @@ class RunBuilder:
             seconds=outcome.seconds(rows),
             rows=rows,
         )
+
+
+def one_variant(rows: Rows, wanted: str | None) -> tuple[Rows, list[str]]:
+    """The rows of one variant, the wanted one or else the first, and what there is beside it.
+
+    Raises:
+        UsageError: there is no such variant.
+    """
+    column = rows.columns.get(VARIANT)
+    if column is None or not column.known().any():
+        if wanted is not None:
+            raise UsageError(f"--variant {wanted}: these rollouts have no variants.")
+        return rows, []
+    codes, names = task_codes(column)
+    first = names[int(codes[np.flatnonzero(codes >= 0)[0]])]
+    chosen = first if wanted is None else wanted
+    if chosen not in names:
+        raise UsageError(f"no variant {chosen!r}; variants are: {', '.join(names)}.")
+    others = [name for name in names if name != chosen]
+    note = f"{chosen} is counted of {len(names)} variants; choose another with --variant: {', '.join(others)}"
+    kept = np.flatnonzero((codes == names.index(chosen)) | (codes < 0))
+    return rows.take(kept), [note] if others else []
+
+
+def score_field(rows: Rows, name: str) -> str:
+    """The column of a scorer.
+
+    Raises:
+        UsageError: there is no such scorer.
+    """
+    for path in (f"{SCORES}{name}", name):
+        if path in rows.columns:
+            return path
+    known = [path.removeprefix(SCORES) for path in rows.columns if path.startswith(SCORES)]
+    there = f"scores are: {', '.join(known)}" if known else "these rows have no named scores; use --reward-field"
+    raise UsageError(f"no score {name!r}; {there}.")
 
 
 def place_of(bad: BadLine) -> tuple[str, int]:

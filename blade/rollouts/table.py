@@ -149,6 +149,8 @@ class Run(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """What the number of expected rollouts rests on."""
     notes: list[str] = []
     """Other things a reader must know."""
+    guessed: list[str] = []
+    """What was guessed about records in no known format, and what else was possible; empty when nothing was."""
 
     def __repr__(self) -> str:
         return f"Run({self.name!r}, {len(self.table.tasks)} tasks, {len(self.table)} rollouts)"

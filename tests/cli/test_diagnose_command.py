@@ -82,7 +82,7 @@ def test_a_score_in_words_counts_by_the_rule_that_names_the_word(tmp_path: Path)
     refused = blade("diagnose", rows, "--out", tmp_path)
 
     assert (told["metrics"]["pass_at_1"]["value"], told["coverage"]["unscored"]) == (0.75, 0)
-    assert (refused.exit_code, "say --success 'reward == WORD'" in refused.stderr) == (3, True)
+    assert (refused.exit_code, "--success 'reward == good'" in refused.stderr) == (2, True)
 
 
 def test_every_field_the_analysis_will_ask_for_is_read() -> None:

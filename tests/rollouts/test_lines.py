@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from blade.rollouts import lines
-from blade.rollouts.lines import Chunk, layout_of, line_records, read_chunks, read_records, split_lines, unwrapped
+from blade.rollouts.lines import Chunk, layout_of, line_records, read_chunks, read_records, split_lines
 
 records = st.lists(
     st.dictionaries(st.text(max_size=3), st.text() | st.integers() | st.lists(st.text(max_size=4)), max_size=4),
@@ -112,15 +112,3 @@ def test_objects_one_after_the_other_need_no_separator(rows: list[Any], indent: 
 )
 def test_records_are_cut_by_their_brackets(data: bytes, expected: list[bytes]) -> None:
     assert [record.data.strip() for record in read_records(stream(data), "array")] == expected
-
-
-def test_the_longest_list_of_a_wrapper_holds_the_records() -> None:
-    data = b'{"notes": [{"n": 1}],\n "results": [{"a": 1},\n {"a": 1}, {"a": 3}], "name": "x"}'
-    found = unwrapped(data)
-    assert [(record.data, record.line) for record in found] == [(b'{"a": 1}', 2), (b'{"a": 1}', 3), (b'{"a": 3}', 3)]
-    assert all(data[record.offset :].startswith(record.data) for record in found)
-
-
-@pytest.mark.parametrize("data", [b"{", b"[]", b"3", b'{"a": 1}', b'{"a": [1, 2]}', b'{"a": []}', b"\xff"])
-def test_what_wraps_no_records_gives_none(data: bytes) -> None:
-    assert unwrapped(data) == []

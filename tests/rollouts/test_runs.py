@@ -120,7 +120,7 @@ def test_a_file_without_scores_does_not_hide_the_others(tmp_path: Path) -> None:
     runs = read_files(tmp_path, {"a.jsonl": [rollout(0, 0)], "notes.jsonl": [{"text": "hello"}]})
     assert [run.name for run in runs] == ["a"]
     assert runs[0].notes == [
-        "skipped notes: no score found in these records; name it with --reward-field (fields there are: text)."
+        "skipped notes.jsonl: no score found in these records; name it with --reward-field (fields there are: text)."
     ]
 
 

@@ -10,7 +10,7 @@ import zstandard
 from rollout_rows import Row, rollout
 from scans import agent_row, flat_row, items_of, jsonl, plain, read, records, write_bytes
 
-from blade.errors import InputError
+from blade.errors import InputError, UsageError
 from blade.rollouts.finding import find_inputs
 from blade.rollouts.sources import (
     compression,
@@ -121,7 +121,7 @@ def test_text_in_wide_characters_is_known_as_such(tmp_path: Path, name: str) -> 
 
 def test_a_map_from_names_to_records_says_how_records_are_written(tmp_path: Path) -> None:
     path = write_bytes(tmp_path / "map.json", json.dumps({"a": {"score": 1}, "b": {"score": 0}}).encode())
-    with pytest.raises(InputError, match="is one object around objects; expected records one per line or in an array"):
+    with pytest.raises(UsageError, match="holds one JSON object and no list of records"):
         read(path)
 
 

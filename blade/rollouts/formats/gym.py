@@ -34,7 +34,7 @@ def looks_like(row: dict[str, Any]) -> bool:
     if "_ng_task_index" in row or isinstance(row.get("responses_create_params"), dict):
         return True
     response = row.get("response")
-    return isinstance(response, dict) and "output" in response
+    return isinstance(response, dict) and isinstance(response.get("output"), list)
 
 
 EXPECTED_FIELDS = ("expected_answer", "ground_truth", "expected_judgement", "gold_answer", "target")

@@ -16,7 +16,7 @@ import msgspec
 
 from blade.errors import InputError
 from blade.rollouts.sources import damage_errors, open_stream
-from blade.rollouts.values import BadLine, Rollout
+from blade.rollouts.values import BadLine, Rollout, Source
 
 HEAD = 1 << 18
 SMALL = 1 << 24
@@ -30,8 +30,17 @@ class Note(msgspec.Struct, frozen=True, kw_only=True):
     """A sentence without its full stop."""
 
 
-Found = Rollout | BadLine | Note
-"""What a reader yields: attempts, what could not be read, and what must be said."""
+class Loose(msgspec.Struct, frozen=True, kw_only=True):
+    """A record of a file that has rows but no meaning of its own (a table); what its fields are is found out later."""
+
+    record: dict[str, Any]
+    """The row."""
+    source: Source
+    """Where it stands; its `offset` finds it again."""
+
+
+Found = Rollout | Loose | BadLine | Note
+"""What a reader yields: attempts or plain records, what could not be read, and what must be said."""
 
 
 class Probe:

@@ -22,6 +22,8 @@ FORMAT = Format(
 
 OUTPUT_NAMES = (
     "messages",
+    "history",
+    "conversation",
     "trajectory",
     "traj",
     "output",

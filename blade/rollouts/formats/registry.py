@@ -3,15 +3,25 @@
 Order matters only where a file could be taken for two formats: the stricter reader stands first.
 """
 
+import difflib
 from functools import cache
 from importlib.metadata import entry_points
 from pathlib import Path
 
-from blade.errors import InputError
-from blade.rollouts.formats import terminal_bench
+import msgspec
+
+from blade.errors import InputError, UsageError
+from blade.rollouts.formats import delimited, terminal_bench
 from blade.rollouts.formats.reader import Probe, Reader
 
-READERS: tuple[Reader, ...] = (terminal_bench.READER,)
+READERS: tuple[Reader, ...] = (terminal_bench.READER, delimited.READER)
+NATIVE = {
+    "gym": "NeMo Gym rollouts (JSON Lines) with their sidecars",
+    "tau-bench": "tau-bench trajectories (a JSON array of trials)",
+    "blade": "BLADE's own rows (JSON Lines)",
+    "records": "Any JSON records, one per line, in an array or in a list of a document",
+}
+"""Formats that are read as records, without a reader."""
 GROUP = "blade.readers"
 """Entry point group of readers that other packages bring."""
 
@@ -35,6 +45,16 @@ def all_readers() -> dict[str, Reader]:
     return found
 
 
+def check_format(name: str | None) -> None:
+    """Raises `UsageError` for a format nobody knows."""
+    known = [*NATIVE, *all_readers()]
+    if name is not None and name not in known:
+        close = difflib.get_close_matches(name, known, n=3) or known
+        raise UsageError(
+            f"unknown format {name!r}; did you mean {', '.join(close)}? `blade list formats` has them all."
+        )
+
+
 def reader_for(path: Path, name: str | None = None) -> Reader | None:
     """The reader of a source: the one the user names, else the first that recognises it.
 
@@ -51,3 +71,25 @@ def passed_over(path: Path) -> bool:
     """Whether a file in a folder belongs to a known format and holds no rollouts."""
     probe = Probe(path)
     return any(reader.passes_over(probe) for reader in all_readers().values())
+
+
+class FormatEntry(msgspec.Struct, frozen=True, kw_only=True):
+    """A format that can be read."""
+
+    name: str
+    """What `--format` calls it."""
+    title: str
+    """What a person calls it."""
+    source: str
+    """`blade`, or the package that brings the reader."""
+
+
+def list_formats() -> list[FormatEntry]:
+    """Every format that can be read, by name."""
+    readers = all_readers().values()
+    entries = [FormatEntry(name=name, title=title, source="blade") for name, title in NATIVE.items()]
+    ours = {reader.name for reader in READERS}
+    for reader in readers:
+        source = "blade" if reader.name in ours else "installed"
+        entries.append(FormatEntry(name=reader.name, title=reader.title, source=source))
+    return sorted(entries, key=lambda entry: entry.name)
