@@ -1,0 +1,280 @@
+"""What predicts failing between tasks: the few splits of the tasks that explain most of how their rates differ.
+
+Everything known about a task before it is tried may split the tasks in two: fields of its rows, what it expects, how
+its request begins. Many splits are tried, so each is judged by the best of all splits of shuffled rates (Westfall &
+Young 1993): when nothing predicts, something is said in one run of fifty. A second split is sought within
+the parts of the first.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+import msgspec
+import numpy as np
+
+from blade.diagnosis.differences import Conventions
+from blade.metrics import Outcomes
+from blade.metrics.intervals import mean_over_tasks
+from blade.metrics.values import Bools, Floats, Ints, Metric
+from blade.rollouts import Rollout
+from blade.rollouts.columns import Column, level_text
+from blade.rollouts.identity import MADE
+from blade.rollouts.table import RolloutTable
+
+Value = float | str | frozenset[str] | None
+Features = Mapping[str, Sequence[Value]]
+"""Per feature: its value for each task."""
+
+SHUFFLES = 999
+CHUNK = 100
+"""Shuffles at a time, to bound the memory they take."""
+SURE = 0.02
+FEWEST_TASKS = 20
+SMALLEST_PART = 0.1
+FEWEST_IN_PART = 5
+MOST_CUTS = 8
+"""Thresholds tried on a number."""
+MOST_LEVELS = 40
+WORTH_SAYING = 0.03
+"""Share of the differences between tasks below which a split is not worth a sentence, however sure."""
+WORD = re.compile(r"\w+")
+FOREIGN = ("response.", "responses_create_params.", "agent_ref.", "_ng_", "skills_ref.")
+"""Parts of rows that describe the request and its answer, not the task."""
+
+
+class Predictor(msgspec.Struct, frozen=True, kw_only=True):
+    """A split of the tasks that goes with how often they pass."""
+
+    feature: str
+    """What the tasks are split by."""
+    rule: str
+    """Which tasks are in the first part, as a clause about them."""
+    inside: Metric
+    """Rate of the tasks that the rule holds for."""
+    outside: Metric
+    """Rate of the others."""
+    explained: float
+    """Share of the differences between task rates that the split explains, in these tasks."""
+    p_value: float
+    """How often shuffled rates give a split as good, over all splits tried."""
+    tried: int
+    """Splits that were tried."""
+
+    @property
+    def sentence(self) -> str:
+        """The finding with both rates and intervals."""
+        total = self.inside.n + self.outside.n
+        return (
+            f"{self.inside.n} of {total} tasks {self.rule}: {rate(self.inside)} passed; "
+            f"of the other {self.outside.n}, {rate(self.outside)}."
+        )
+
+
+class Split(NamedTuple):
+    """A way to cut the tasks in two."""
+
+    feature: str
+    rule: str
+    inside: Bools
+
+
+def find_predictors(
+    features: Features, outcomes: Outcomes, *, rng: np.random.Generator, most: int = 3
+) -> list[Predictor]:
+    """The best splits, one within the other; empty when nothing predicts better than chance."""
+    totals = outcomes.totals(outcomes.scores)
+    known = totals.known > 0
+    rates = totals.sum[known] / totals.known[known]
+    if len(rates) < FEWEST_TASKS or np.ptp(rates) < 1e-9:
+        return []
+    splits = [
+        split
+        for name, values in features.items()
+        for split in splits_of(name, [v for v, there in zip(values, known, strict=True) if there])
+    ]
+    splits = distinct(splits)
+    found: list[Predictor] = []
+    strata = np.zeros(len(rates), dtype=np.int64)
+    while splits and len(found) < most:
+        best, p_value = best_split(splits, rates, strata, rng)
+        explained = share_explained(best.inside, rates)
+        if p_value > SURE or explained < WORTH_SAYING:
+            break
+        rollouts = totals.known[known]
+        found.append(
+            Predictor(
+                feature=best.feature,
+                rule=best.rule,
+                inside=part_rate(rates, rollouts, best.inside),
+                outside=part_rate(rates, rollouts, ~best.inside),
+                explained=explained,
+                p_value=p_value,
+                tried=len(splits),
+            )
+        )
+        strata = strata * 2 + best.inside
+        splits = [split for split in splits if split.feature != best.feature]
+    return found
+
+
+def best_split(splits: Sequence[Split], rates: Floats, strata: Ints, rng: np.random.Generator) -> tuple[Split, float]:
+    """The split that explains most within strata, and how often shuffling within strata does as well."""
+    cuts = np.array([split.inside for split in splits], dtype=np.float64)
+    cuts -= means_within(cuts, strata)
+    lengths = np.sqrt((cuts**2).sum(axis=1))
+    cuts /= np.where(lengths > 1e-9, lengths, np.inf)[:, None]
+    residual = rates - means_within(rates[None, :], strata)[0]
+    scores = np.abs(cuts @ residual)
+    best = int(np.argmax(scores))
+    as_good = 0
+    for start in range(0, SHUFFLES, CHUNK):
+        shuffled = shuffles(residual, strata, min(CHUNK, SHUFFLES - start), rng)
+        as_good += int((np.abs(cuts @ shuffled).max(axis=0) >= scores[best] - 1e-12).sum())
+    return splits[best], (as_good + 1) / (SHUFFLES + 1)
+
+
+def means_within(values: Floats, strata: Ints) -> Floats:
+    """Per row and column: the row's mean over the stratum of the column."""
+    _, member, sizes = np.unique(strata, return_inverse=True, return_counts=True)
+    sums = np.stack([np.bincount(member, weights=row) for row in values])
+    return np.asarray((sums / sizes)[:, member])
+
+
+def shuffles(values: Floats, strata: Ints, count: int, rng: np.random.Generator) -> Floats:
+    """Columns of the values, each shuffled within strata."""
+    order = np.argsort(rng.random((len(values), count)) + strata[:, None], axis=0)
+    out = np.empty((len(values), count))
+    out[np.argsort(strata, kind="stable")] = values[order]
+    return out
+
+
+def share_explained(inside: Bools, rates: Floats) -> float:
+    """How much of the variance of rates lies between the two parts."""
+    n, whole = int(inside.sum()), float(((rates - rates.mean()) ** 2).sum())
+    gap = float(rates[inside].mean() - rates[~inside].mean())
+    return n * (len(rates) - n) / len(rates) * gap**2 / whole
+
+
+def part_rate(rates: Floats, rollouts: Ints, part: Bools) -> Metric:
+    definition = "mean over these tasks of the share of rollouts that passed"
+    return mean_over_tasks(rates[part], rollouts=int(rollouts[part].sum()), definition=definition)
+
+
+def rate(metric: Metric) -> str:
+    """`71.3 % [53.9 %, 84.6 %]`."""
+    limits = "" if metric.ci95 is None else f" [{100 * metric.ci95[0]:.1f} %, {100 * metric.ci95[1]:.1f} %]"
+    return "n/a" if metric.value is None else f"{100 * metric.value:.1f} %{limits}"
+
+
+def splits_of(name: str, values: Sequence[Value]) -> Iterator[Split]:
+    """Every way to cut tasks in two by one feature, with enough tasks on both sides."""
+    for rule, inside in [*cuts_by_number(name, values), *cuts_by_level(name, values), *cuts_by_presence(name, values)]:
+        smaller = min(int(inside.sum()), len(values) - int(inside.sum()))
+        if smaller >= max(FEWEST_IN_PART, SMALLEST_PART * len(values)):
+            yield Split(name, rule, inside)
+
+
+def cuts_by_number(name: str, values: Sequence[Value]) -> Iterator[tuple[str, Bools]]:
+    """Up to a number, and above."""
+    if not any(isinstance(value, float) for value in values):
+        return
+    numbers = np.array([value if isinstance(value, float) else np.nan for value in values])
+    if np.isnan(numbers).any():
+        return
+    levels = np.unique(numbers)
+    if len(levels) > MOST_CUTS:
+        levels = np.unique(np.quantile(numbers, np.linspace(0, 1, MOST_CUTS + 2), method="inverted_cdf"))
+    for level in levels[:-1]:
+        limit = "no" if level == 0 else f"at most {level:g}"
+        rule = f"have {limit} {name}" if level != numbers.min() or level == 0 else f"have {level:g} {name}"
+        yield rule, numbers <= level
+
+
+def cuts_by_level(name: str, values: Sequence[Value]) -> Iterator[tuple[str, Bools]]:
+    """With a value, and without."""
+    held = [value if isinstance(value, frozenset) else frozenset({value} - {None}) for value in values]
+    texts = [{level for level in levels if isinstance(level, str)} for levels in held]
+    levels = sorted(set().union(*texts))
+    for level in levels if len(levels) <= MOST_LEVELS else ():
+        is_set = any(isinstance(value, frozenset) for value in values)
+        rule = f"have `{level}` among {name}" if is_set else f"have {name} `{level}`"
+        yield rule, np.array([level in mine for mine in texts])
+
+
+def cuts_by_presence(name: str, values: Sequence[Value]) -> Iterator[tuple[str, Bools]]:
+    """With any value, and with none."""
+    yield f"have {name}", np.array([value not in (None, frozenset()) for value in values])
+
+
+def distinct(splits: Sequence[Split]) -> list[Split]:
+    """The splits without those that cut as an earlier one does, so that the plainest name stays."""
+    seen: dict[bytes, Split] = {}
+    for split in splits:
+        side = split.inside if not split.inside[0] else ~split.inside
+        seen.setdefault(side.tobytes(), split)
+    return list(seen.values())
+
+
+def task_features(rollout: Rollout, conventions: Conventions) -> dict[str, Value]:
+    """What one of its rollouts tells about a task before it is tried, plainest first."""
+    expected, prompt = rollout.expected, [item for item in rollout.items if item.prompt]
+    asked = [item.text for item in prompt if item.role == "user"]
+    words = WORD.findall(asked[-1][:200].casefold()) if asked else []
+    changes = conventions.expected_changes(rollout)
+    found: dict[str, Value] = {}
+    if changes is not None:
+        found |= {"expected changes": float(len(changes)), "the tools expected": frozenset(changes)}
+    if expected is not None and expected.outputs is not None:
+        found["texts to be said"] = float(len(expected.outputs))
+    if expected is not None and expected.answers:
+        found["characters in the expected answer"] = float(len(expected.answers[0]))
+    if prompt:
+        found["characters in the prompt"] = float(sum(len(item.text) for item in prompt))
+        found["messages in the prompt"] = float(len(prompt))
+        found["first words"] = " ".join(words[:2]) or None
+    if rollout.tools:
+        found["tools offered"] = float(len(rollout.tools))
+    return found
+
+
+def features_by_task(per_task: Mapping[str, Mapping[str, Value]], tasks: Sequence[str]) -> dict[str, list[Value]]:
+    """Features of single tasks as one list per feature, in the order of the tasks."""
+    names = dict.fromkeys(name for features in per_task.values() for name in features)
+    return {name: [per_task.get(task, {}).get(name) for task in tasks] for name in names}
+
+
+def field_features(table: RolloutTable, outcomes: Outcomes) -> dict[str, list[Value]]:
+    """Row fields that belong to tasks: the same in every attempt, also where attempts fared differently.
+
+    Without such tasks nothing tells a task's field from a verdict, so there are none.
+    """
+    totals = outcomes.totals(outcomes.scores)
+    scores = np.where(np.isnan(outcomes.scores), 0.0, outcomes.scores)
+    squares = np.bincount(outcomes.task, weights=scores**2, minlength=len(outcomes.tasks))
+    mixed = totals.known * squares - totals.sum**2 > 1e-9
+    if mixed.sum() < FEWEST_IN_PART:
+        return {}
+    first = np.searchsorted(table.task, np.arange(len(table.tasks)))
+    has_row = np.isin(np.arange(len(table.tasks)), table.task)
+    return {
+        f"`{name}`": [value_of(column, int(row)) if there else None for row, there in zip(first, has_row, strict=True)]
+        for name, column in table.rows.columns.items()
+        if not name.startswith(FOREIGN) and name not in MADE and is_of_task(column, table.task)
+    }
+
+
+def is_of_task(column: Column, task: Ints) -> bool:
+    """Whether all attempts at a task have the same value, and tasks do not."""
+    codes = column.coded().values.astype(np.int64)
+    pairs = np.unique(np.stack([task, codes]), axis=1)
+    return pairs.shape[1] == len(np.unique(task)) and len(np.unique(codes)) > 1
+
+
+def value_of(column: Column, row: int) -> Value:
+    value = column.at(row)
+    if value is None or isinstance(value, float):
+        return value
+    if isinstance(value, bool):
+        return level_text(value)
+    return float(value) if isinstance(value, int) else frozenset(value) if isinstance(value, tuple) else str(value)
