@@ -18,7 +18,7 @@ from packaging.utils import canonicalize_name
 ROOT = Path(__file__).resolve().parents[1]
 
 TOP_LEVEL = {
-    *("blade", "skills", "benchmarks", "golden_reports", "scripts", "tests"),
+    *("blade", "skills", "benchmarks", "golden_reports", "scripts", "tests", "docs"),
     *("pyproject.toml", "README.md", "Makefile", "LICENSE", "CHANGELOG.md", "CONTRIBUTING.md"),
     *("AGENTS.md", "CLAUDE.md"),
 }

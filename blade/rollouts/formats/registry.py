@@ -11,10 +11,10 @@ from pathlib import Path
 import msgspec
 
 from blade.errors import InputError, UsageError
-from blade.rollouts.formats import delimited, terminal_bench
+from blade.rollouts.formats import atif, delimited, harbor, terminal_bench
 from blade.rollouts.formats.reader import Probe, Reader
 
-READERS: tuple[Reader, ...] = (terminal_bench.READER, delimited.READER)
+READERS: tuple[Reader, ...] = (harbor.READER, terminal_bench.READER, atif.READER, delimited.READER)
 NATIVE = {
     "gym": "NeMo Gym rollouts (JSON Lines) with their sidecars",
     "tau-bench": "tau-bench trajectories (a JSON array of trials)",

@@ -1,0 +1,91 @@
+"""Damaged samples of every format: reading them may find less and must never fail in a way of its own."""
+
+import json
+import shutil
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from blade.errors import BladeError
+from blade.rollouts.formats.own import encoded
+from blade.rollouts.formats.reader import Probe
+from blade.rollouts.formats.registry import all_readers
+from blade.rollouts.values import Rollout
+
+DATA = Path(__file__).parents[2] / "data" / "formats"
+SAMPLES = [
+    pytest.param("harbor", "harbor/job", id="harbor"),
+    pytest.param("atif", "harbor/job/chess__e5/agent/trajectory.json", id="atif"),
+    pytest.param("terminal-bench", "terminal-bench/run", id="terminal-bench"),
+]
+VALUES = st.sampled_from([None, True, -1, 1.5, 10**400, "", "\0/..", [], {}, [None], {"a": [1]}, [[{"b": "é"}]]])
+
+
+@pytest.mark.parametrize(("name", "sample"), SAMPLES)
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data())
+def test_damage_never_surprises(name: str, sample: str, data: st.DataObject) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = copied(DATA / sample, Path(folder))
+        files = sorted(file for file in ([path] if path.is_file() else path.rglob("*")) if file.is_file())
+        for file in data.draw(st.lists(st.sampled_from(files), min_size=1, max_size=3, unique=True)):
+            file.write_bytes(damaged(file.read_bytes(), data))
+        for reader in all_readers().values():
+            reader.recognises(Probe(path))
+        reader = all_readers()[name]
+        reader.files(path)
+        try:
+            found = list(reader.read(path, None))
+        except BladeError:
+            return
+        for one in found:
+            if isinstance(one, Rollout):
+                encoded(one)
+
+
+def copied(source: Path, folder: Path) -> Path:
+    if source.is_file():
+        return Path(shutil.copy(source, folder / source.name))
+    return Path(shutil.copytree(source, folder / source.name))
+
+
+def damaged(content: bytes, data: st.DataObject) -> bytes:
+    """Bytes cut or flipped, or JSON with keys removed and values of other types."""
+    how = data.draw(st.sampled_from(["cut", "flip", "value", "value", "value"]))
+    at = data.draw(st.integers(0, max(0, len(content) - 1)))
+    if how == "cut":
+        return content[:at]
+    if how == "flip":
+        return content[:at] + bytes([data.draw(st.integers(0, 255))]) + content[at + 1 :]
+    lines = content.splitlines() or [b""]
+    whole = decoded(content)
+    which = data.draw(st.integers(0, len(lines) - 1))
+    value = whole if whole is not None else decoded(lines[which])
+    if value is None:
+        return content
+    changed = json.dumps(changed_value(value, data)).encode()
+    return changed if whole is not None else b"\n".join([*lines[:which], changed, *lines[which + 1 :]])
+
+
+def decoded(content: bytes) -> Any:
+    try:
+        return json.loads(content)
+    except ValueError:
+        return None
+
+
+def changed_value(value: Any, data: st.DataObject) -> Any:
+    """The value with one part, however deep, removed or replaced."""
+    if isinstance(value, dict) and value and data.draw(st.integers(0, 5)):
+        key = data.draw(st.sampled_from(sorted(value)))
+        if data.draw(st.integers(0, 4)) == 0:
+            return {name: part for name, part in value.items() if name != key}
+        return {**value, key: changed_value(value[key], data)}
+    if isinstance(value, list) and value and data.draw(st.integers(0, 5)):
+        index = data.draw(st.integers(0, len(value) - 1))
+        return [*value[:index], changed_value(value[index], data), *value[index + 1 :]]
+    return data.draw(VALUES)
