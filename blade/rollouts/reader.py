@@ -18,6 +18,7 @@ from blade.rollouts.decoding import Plan, collector_paused, whole_rows
 from blade.rollouts.fields import learn
 from blade.rollouts.formats import Format
 from blade.rollouts.formats.reader import Reader
+from blade.rollouts.identity import PER_ROLLOUT
 from blade.rollouts.lines import (
     BOM,
     CHUNK,
@@ -36,6 +37,7 @@ from blade.rollouts.scanner import Scanner
 from blade.rollouts.sources import compression, damage_errors, fill, open_stream, plain_name
 
 SAMPLE_RECORDS = 64
+LONGEST_SAMPLE = 1 << 20
 WORTH_KEEPING = 64 << 20
 """Bytes of a file whose old rows are kept when it has grown. A smaller one is read in no time, and then no change in
 the middle of it can go unseen between the samples that are compared."""
@@ -115,6 +117,8 @@ def open_file(path: Path, reading: Reading) -> Opening:
         layout = "wrapped"
         samples = list(whole_rows(wrapped_records(path, records)[:SAMPLE_RECORDS]))
     plan = plan_for(samples, reading)
+    if plan.format.output is None and plan.format.name == "records" and layout == "lines" and compression(path) is None:
+        plan = plan_for(samples, reading, more=spread_samples(path))
     return Opening(layout=layout, records=records, plan=plan, seekable=layout == "lines" and compression(path) is None)
 
 
@@ -125,16 +129,30 @@ def is_document(path: Path, layout: LayoutName, samples: list[Any]) -> bool:
     return lone and (layout == "objects" or (layout == "lines" and not named_lines))
 
 
-def plan_for(samples: list[Any], reading: Reading) -> Plan:
-    """How rows like these are read."""
-    form = formats.named(reading.format, samples) if reading.format in formats.FORMATS else formats.detect(samples)
+def spread_samples(path: Path) -> list[Any]:
+    """Rows from all over a file of lines, for what the first of them may lack."""
+    size = path.stat().st_size
+    found: list[Any] = []
+    with path.open("rb") as file:
+        for place in range(size // SAMPLE_RECORDS, size, max(size // SAMPLE_RECORDS, 1)):
+            file.seek(place)
+            file.readline(LONGEST_SAMPLE)
+            line = file.readline(LONGEST_SAMPLE)
+            found += whole_rows([Record(line, 0, 0)] if line.strip() else [])
+    return found
+
+
+def plan_for(samples: list[Any], reading: Reading, *, more: list[Any] | None = None) -> Plan:
+    """How rows like these are read; `more` rows only help to find the output."""
+    rows = samples + (more or [])
+    form = formats.named(reading.format, rows) if reading.format in formats.FORMATS else formats.detect(rows)
     if reading.output:
         form = msgspec.structs.replace(form, output=reading.output, prompt=None)
     return Plan(
         learned=learn(samples),
         format=form,
         features=reading.features,
-        hash_inputs=form.input_field is not None and not has_indices(samples, form),
+        hash_inputs=needs_prompt(samples, form),
         fields=reading.fields,
     )
 
@@ -185,6 +203,20 @@ def wrapped_records(path: Path, where: str) -> list[Record]:
     with open_stream(path) as stream:
         data = b"".join(iter(lambda: stream.read(CHUNK), b""))
     return documents.records_at(data, where)
+
+
+def needs_prompt(samples: list[Any], form: Format) -> bool:
+    """Whether rows may have to be told apart by what was asked: they lack the format's own ids.
+
+    Of a conversation that holds its own prompt, only when no field names the task for certain.
+    """
+    if form.input_field is None:
+        named = [path for path in form.task_fields if path not in PER_ROLLOUT]
+        rows = [sample for sample in samples if isinstance(sample, dict)]
+        return form.output is not None and not any(
+            all(formats.value_at(row, path) is not None for row in rows) for path in named
+        )
+    return not has_indices(samples, form)
 
 
 def has_indices(samples: list[Any], form: Format) -> bool:

@@ -116,6 +116,9 @@ class Scanner:
                 self._column(INPUT_HASH, [raw_hash(value) for value in values], "text")
         if self.plan.hash_inputs and self.plan.format.prompt in items:
             self._column(INPUT_HASH, [items_hash(v) for v in items[str(self.plan.format.prompt)]], "text")
+        elif self.plan.hash_inputs and self.plan.format.input_field is None and self.plan.format.output in items:
+            prompts = [split_prompt(found)[0] for found in items[str(self.plan.format.output)]]
+            self._column(INPUT_HASH, [items_hash(prompt) for prompt in prompts], "text")
         if self.plan.features:
             self._features(items, count=len(decoded.rows))
         self.rows += len(decoded.rows)

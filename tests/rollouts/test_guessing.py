@@ -82,3 +82,19 @@ def test_records_without_a_known_score_are_offered_fields_that_vary(tmp_path: Pa
     rows = [{"task_id": n, "verdict_value": n % 2, "constant": 1} for n in range(3)]
     with pytest.raises(UsageError, match=r"no score found(.|\n)*--reward-field verdict_value$"):
         read_rows(tmp_path, rows)
+
+
+def test_conversations_without_an_id_are_grouped_by_their_prompt(tmp_path: Path) -> None:
+    def row(question: str, answer: str) -> dict[str, Any]:
+        turns = [{"role": "user", "content": question}, {"role": "assistant", "content": answer}]
+        return {"messages": turns, "score": 1}
+
+    run = read_rows(tmp_path, [row("one", "a"), row("two", "a"), row("one", "b")])
+    assert sorted(run.table.repeat.tolist()) == [0, 0, 1]
+    assert run.identity.scheme == "input_hash"
+
+
+def test_an_output_that_only_later_rows_have_is_found(tmp_path: Path) -> None:
+    rows: list[dict[str, Any]] = [{"task_id": n, "score": 1} for n in range(200)]
+    rows[100:] = [{**row, "completion": f"text {row['task_id']}"} for row in rows[100:]]
+    assert [item.text for item in read_rows(tmp_path, rows).rollout("150:0").items] == ["text 150"]

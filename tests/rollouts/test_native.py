@@ -165,7 +165,7 @@ def test_rows_of_every_shape_that_gym_writes_are_read_natively(tmp_path: Path) -
     [
         pytest.param(chat_row(), id="conversation_with_calls"),
         pytest.param({"task_id": 1, "traj": [{"role": "user", "content": "hi"}], "reward": 0}, id="nobody_acted"),
-        pytest.param({"id": 1, "messages": [{"role": "assistant", "content": "hi"}], "score": 1}, id="messages"),
+        pytest.param({"task_id": 1, "messages": [{"role": "assistant", "content": "hi"}], "score": 1}, id="messages"),
         pytest.param({"question": "2 + 2?", "prediction": 'it is "4"', "correct": True}, id="texts"),
         pytest.param(unindexed("what?"), id="no_index"),
         pytest.param(rollout(params={"input": "what?"}), id="prompt_is_text"),

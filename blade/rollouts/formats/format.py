@@ -51,7 +51,9 @@ class Format(msgspec.Struct, frozen=True, kw_only=True):
                 retype(tree, path, leaf)
         if hash_inputs and self.input_field not in (None, self.prompt):
             graft(tree, str(self.input_field), Leaf.TEXT)
-        for items, wanted in ((self.prompt, features or hash_inputs), (self.output, features)):
+        # A conversation without a prompt of its own begins with it.
+        hash_output = hash_inputs and self.prompt is None and self.input_field is None
+        for items, wanted in ((self.prompt, features or hash_inputs), (self.output, features or hash_output)):
             if items is not None:
                 graft(tree, items, Leaf.ITEMS if wanted else Leaf.SKIP)
         return tree

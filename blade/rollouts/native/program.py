@@ -100,6 +100,8 @@ def program_for(layout: Layout, plan: Plan) -> Program | None:
     paths = list(layout.paths())
     if not layout.strict or has_odd_name(layout.tree) or len({*paths, INPUT_HASH}) <= len(paths):
         return None
+    if plan.hash_inputs and plan.format.input_field is None:
+        return None  # the prompt has to be found in the conversation first
     hashed = plan.format.input_field if plan.hash_inputs else None
     return Program(layout.tree, plan.format, whole={*plan.fields, MODEL, RESPONSE_ID}, hashed=hashed)
 
