@@ -39,9 +39,8 @@ def demo(
     print_step(console, "blade", "diagnose", str(rollouts), "--out", str(out))
     print_summary(console, workspace)
     print_excerpts(console, workspace)
-    typer.echo(
-        f"\nThe report is {out / 'report.md'}. The rollouts it speaks of are made up; they are in {rollouts.parent}."
-    )
+    typer.echo(f"\nOpen {out / 'report.html'} in a browser, or read {out / 'report.md'}.")
+    typer.echo(f"The rollouts they speak of are made up; they are in {rollouts.parent}.")
 
 
 def lay_out(out: Path) -> Path:

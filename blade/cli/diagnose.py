@@ -90,8 +90,8 @@ def diagnose(
 ) -> None:
     """Measure a run and say which tasks failed and why.
 
-    Writes report.md, analysis.json, reading_list.md and labels.jsonl into DIR; of several runs, each into a folder of
-    its own there, listed in DIR/runs.json. With --group-by, DIR/comparison.md compares them.
+    Writes report.html, report.md, analysis.json, reading_list.md and labels.jsonl into DIR; of several runs, each into
+    a folder of its own there, listed in DIR/runs.json. With --group-by, DIR/comparison.md compares them.
     """
     from blade.cli.inputs import resolve_inputs
     from blade.cli.pipeline import cores, diagnose_into

@@ -24,6 +24,7 @@ from blade.diagnosis.analysis import Analysis, Count, Coverage, headline_of
 from blade.metrics import Variant
 from blade.report.headline import interval_words, is_rate, value_words
 from blade.report.numbers import count, percent, plural, signed_pp
+from blade.report.page.run_page import PAGE
 from blade.report.text import one_line
 from blade.report.workspace import ANALYSIS, LABELS, READING_LIST, REPORT, Workspace
 from blade.rollouts.table import examples
@@ -36,7 +37,8 @@ NO_BUCKETS = {
     "unscored": "No rollout has a score; name its field with --reward-field.",
 }
 FILES = (
-    (REPORT, "the report"),
+    (PAGE, "the report to look at, with every rollout: open it in a browser"),
+    (REPORT, "the report as text"),
     (READING_LIST, "what to read, in order"),
     (LABELS, "why tasks fail: drafts to confirm with `blade label`"),
     (ANALYSIS, "everything, for programs"),

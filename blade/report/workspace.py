@@ -1,9 +1,11 @@
-"""The folder a diagnosis lives in: `analysis.json`, `report.md`, `reading_list.md` and `labels.jsonl`.
+"""The folder a diagnosis lives in: `report.html`, `report.md`, `analysis.json`, `reading_list.md` and `labels.jsonl`.
 
 A reader may add `narrative.md`, whose prose the report then carries. These files hold no machine paths and can be
-shared. Where the rollouts are, and how to read them again, stands in `.blade/request.json` beside them.
+shared as far as what the rollouts say can. Where the rollouts are, and how to read them again, stands in
+`.blade/request.json` beside them.
 """
 
+import contextlib
 import math
 from collections.abc import Sequence
 from pathlib import Path
@@ -20,6 +22,7 @@ from blade.errors import InputError, UsageError
 from blade.report.files import append_line, locked, write_file
 from blade.report.labelling import check_label, merge_labels
 from blade.report.notes import diagnose_command
+from blade.report.page.run_page import write_run_page
 from blade.report.reading import render_reading_list
 from blade.report.redaction import Redacted, redact
 from blade.report.report import Prose, build_report, render_report, with_prose
@@ -100,7 +103,7 @@ def write_workspace(folder: Path, run: Run, analysis: Analysis, request: Request
         refuse_strangers(folder, old, inputs)
         write_file(place, merge_labels(draft_labels(analysis), old, where=place))
         write_file(folder / REQUEST, canonical_json(request))
-        return _render(folder, analysis, request)
+        return _render(folder, analysis, request, run=run)
 
 
 def refuse_strangers(folder: Path, labels: bytes, inputs: list[str]) -> None:
@@ -151,9 +154,12 @@ def append_label(workspace: Workspace, label: Label) -> Label:
 
 
 def render_again(workspace: Workspace, prose: Prose | None = None) -> Workspace:
-    """Puts the labels as they now stand into the analysis and writes it, the report and the reading list."""
+    """Puts the labels as they now stand into the analysis and writes it, the report, the page and the reading list."""
+    run: Run | None = None
+    with contextlib.suppress(InputError, UsageError):  # rollouts that have gone leave the page without trajectories
+        run = workspace.run()
     with locked(workspace.folder):
-        return _render(workspace.folder, workspace.analysis, workspace.request, prose)
+        return _render(workspace.folder, workspace.analysis, workspace.request, prose, run=run)
 
 
 def write_shareable(workspace: Workspace) -> Redacted:
@@ -175,7 +181,9 @@ def canonical_json(value: msgspec.Struct) -> bytes:
         raise InputError(f"{plain(error.object)}: this name is not UTF-8; rename the file.") from error
 
 
-def _render(folder: Path, analysis: Analysis, request: Request | None, prose: Prose | None = None) -> Workspace:
+def _render(
+    folder: Path, analysis: Analysis, request: Request | None, prose: Prose | None = None, *, run: Run | None
+) -> Workspace:
     labels = _labels_in_force(folder, analysis)
     analysis = relabel(analysis, labels)
     write_file(folder / ANALYSIS, canonical_json(analysis))
@@ -183,6 +191,8 @@ def _render(folder: Path, analysis: Analysis, request: Request | None, prose: Pr
     report = build_report(analysis, command=command)
     write_file(folder / REPORT, render_report(report if prose is None else with_prose(report, prose)).encode())
     write_file(folder / READING_LIST, render_reading_list(analysis).encode())
+    rule = None if request is None else request.analyze.success
+    write_run_page(folder, analysis, run, rule=rule, command=report.notes.command)
     return Workspace(folder=folder, analysis=analysis, labels=labels, request=request)
 
 

@@ -15,7 +15,7 @@ def test_the_demo_diagnoses_shows_and_compares(tmp_path: Path, monkeypatch: pyte
     assert found.exit_code == 0, found.stderr
     for words in ("$ blade diagnose", "$ blade show blade-demo", "$ blade diff blade-demo", "pass@1", "They part"):
         assert words in found.stdout
-    assert found.stdout.splitlines()[-1].startswith("The report is blade-demo/report.md.")
+    assert found.stdout.splitlines()[-2].startswith("Open blade-demo/report.html in a browser")
     assert (tmp_path / "blade-demo" / "report.md").exists()
 
 

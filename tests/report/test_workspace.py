@@ -21,7 +21,7 @@ from blade.report.workspace import (
 )
 from blade.rollouts import ReadOptions, read_runs
 
-SHARED = ["analysis.json", "labels.jsonl", "reading_list.md", "report.md"]
+SHARED = ["analysis.json", "labels.jsonl", "reading_list.md", "report.html", "report.md"]
 
 
 def texts(folder: Path) -> dict[str, bytes]:
@@ -29,7 +29,7 @@ def texts(folder: Path) -> dict[str, bytes]:
     return {name: (folder / name).read_bytes() for name in SHARED}
 
 
-def test_a_diagnosis_writes_its_four_files_and_how_to_read_it_again(tmp_path: Path) -> None:
+def test_a_diagnosis_writes_its_files_and_how_to_read_it_again(tmp_path: Path) -> None:
     workspace = diagnose(tmp_path)
 
     assert sorted(path.name for path in workspace.folder.iterdir()) == [".blade", *SHARED]

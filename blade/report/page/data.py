@@ -1,0 +1,257 @@
+"""What a page knows of a run: its tasks, its rollouts without their trajectories, and what they can be filtered by.
+
+The page's script reads this value as JSON, so it is the contract between the two. It is made from an analysis and,
+where the rollouts are at hand, from the run's table; whatever an analysis does not have leaves its part empty.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from blade._version import __version__
+from blade.diagnosis.analysis import Analysis, Cause
+from blade.diagnosis.labels import CAUSES, Evidence
+from blade.metrics.values import Floats
+from blade.report.headline import is_rate
+from blade.report.page.modes import PageMode, page_modes
+from blade.rollouts import Run
+from blade.rollouts.columns import level_text
+from blade.rollouts.table import CITATION, ENDING_KINDS, RolloutTable, known, known_int
+
+MOST_LEVELS = 40
+"""Values of a field that are offered as a filter."""
+
+
+class PageTask(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One task."""
+
+    task: str
+    """Task key."""
+    bucket: str | None = None
+    """Where it falls."""
+    c: int = 0
+    """Rollouts that succeeded."""
+    n: int = 0
+    """Rollouts with a known success."""
+    score: float | None = None
+    """Its success rate, or its mean reward where there is no success rule."""
+    ci95: tuple[float, float] | None = None
+    """95 % interval of the success rate."""
+    cause: str | None = None
+    """The label in force; one that ends in `?` is undecided."""
+    confidence: str | None = None
+    """How sure its author is."""
+    author: str | None = None
+    """Who says so."""
+    reason: str | None = None
+    """Why."""
+    evidence: list[Evidence] = []
+    """The proof."""
+
+
+class Columns(msgspec.Struct, frozen=True, kw_only=True):
+    """One value per rollout, in the order of tasks and repeats."""
+
+    task: list[int] = []
+    """Index into the tasks."""
+    repeat: list[int] = []
+    """Which attempt it is."""
+    passed: list[int | None] = []
+    """1, 0, or `None` when nobody knows."""
+    reward: list[float | None] = []
+    """Score."""
+    ending: list[int] = []
+    """Why it ended, as an index into the page's `endings`."""
+    tokens: list[int | None] = []
+    """Tokens read and written."""
+    seconds: list[float | None] = []
+    """Wall time."""
+    calls: list[int | None] = []
+    """Tool calls made."""
+    chunk: list[int | None] = []
+    """Which part of the page holds the trajectory; `None` when none does."""
+
+
+class Value(msgspec.Struct, frozen=True, kw_only=True):
+    """One value of a facet and the rollouts that have it."""
+
+    id: str
+    """What the address bar says."""
+    title: str
+    """What a person reads."""
+    rows: list[int]
+    """Rollouts, as positions in the columns."""
+    of: int | None = None
+    """How many there are, when not all of them are listed."""
+
+
+class Facet(msgspec.Struct, frozen=True, kw_only=True):
+    """Something rollouts can be filtered by."""
+
+    id: str
+    """What the address bar says."""
+    title: str
+    """What a person reads."""
+    values: list[Value]
+    """Its values."""
+
+
+class Mark(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
+    """An item of a rollout at which a failure mode was seen."""
+
+    row: int
+    item: int
+    mode: int
+
+
+class PageData(msgspec.Struct, frozen=True, kw_only=True):
+    """Everything the page's script knows before a trajectory is opened."""
+
+    kind: str = "run"
+    """Which page this is."""
+    run: str
+    """Name of the run."""
+    version: str = __version__
+    """Version of BLADE."""
+    rate: bool
+    """Whether success is defined; otherwise scores are graded."""
+    tasks: list[PageTask]
+    """Every task."""
+    rollouts: Columns = Columns()
+    """Every rollout."""
+    endings: tuple[str, ...] = ENDING_KINDS
+    """How rollouts end."""
+    facets: list[Facet] = []
+    """What they can be filtered by, beside bucket and cause."""
+    modes: list[str] = []
+    """Failure modes by the numbers that `marks` uses."""
+    marks: list[Mark] = []
+    """Where modes were seen."""
+    causes: dict[str, str] = msgspec.field(default_factory=lambda: dict(CAUSES))
+    """What the letters mean."""
+    chunks: int = 0
+    """Parts that hold trajectories."""
+    source: str = "none"
+    """Where trajectories come from: `inline`, `files`, `server` or `none`."""
+    files: str = ""
+    """Folder of the parts, when they are files."""
+    left_out: int = 0
+    """Rollouts whose trajectory did not fit."""
+    token: str = ""
+    """What a label sent to the server must carry."""
+
+
+def page_data(analysis: Analysis, run: Run | None = None, passed: Floats | None = None, **more: Any) -> PageData:
+    """The page's data; `passed` is the verdict per row of the run, `more` are fields to fill in."""
+    modes = page_modes(analysis)
+    rollouts = Columns() if run is None or passed is None else columns(run.table, passed)
+    facets = [] if run is None else [*mode_facet(modes, run.table), *slice_facets(analysis, run.table)]
+    return PageData(
+        run=analysis.inputs.run,
+        rate=is_rate(analysis),
+        tasks=page_tasks(analysis),
+        rollouts=rollouts,
+        facets=facets,
+        modes=[mode.title for mode in modes],
+        marks=[] if run is None else list(marks(modes, run.table)),
+        **more,
+    )
+
+
+def page_tasks(analysis: Analysis) -> list[PageTask]:
+    """Every task with the label in force."""
+    causes: dict[str, Cause] = {cause.task: cause for cause in analysis.causes}
+    tasks: list[PageTask] = []
+    for result in analysis.tasks:
+        task = PageTask(
+            task=result.task,
+            bucket=result.bucket,
+            c=result.c,
+            n=result.n,
+            score=result.rate if is_rate(analysis) else result.mean_reward,
+            ci95=result.ci95,
+        )
+        cause = causes.get(result.task)
+        if cause is not None:
+            said = {name: getattr(cause, name) for name in ("confidence", "author", "reason", "evidence")}
+            task = msgspec.structs.replace(task, cause=cause.label, **said)
+        tasks.append(task)
+    return tasks
+
+
+def columns(table: RolloutTable, passed: Floats) -> Columns:
+    """The table's columns that a list of rollouts shows."""
+    calls = table.rows.fact("tool_calls").tolist()
+    tokens = np.where(np.isnan(table.input_tokens), 0.0, table.input_tokens) + table.output_tokens
+    return Columns(
+        task=table.task.tolist(),
+        repeat=table.repeat.tolist(),
+        passed=[known_int(value) for value in passed],
+        reward=[known(value) for value in table.reward],
+        ending=table.ending.tolist(),
+        tokens=[known_int(value) for value in tokens],
+        seconds=[known(value) for value in table.seconds],
+        calls=[None if value < 0 else value for value in calls],
+    )
+
+
+def mode_facet(modes: Sequence[PageMode], table: RolloutTable) -> list[Facet]:
+    """Rollouts by the failure modes seen in them."""
+    listed = [(mode, rows_of(mode.citations, table)) for mode in modes]
+    values = [
+        Value(id=mode.code, title=mode.title, rows=rows, of=mode.failed if mode.failed > len(rows) else None)
+        for mode, rows in listed
+        if rows
+    ]
+    return [Facet(id="mode", title="Failure mode", values=values)] if values else []
+
+
+def slice_facets(analysis: Analysis, table: RolloutTable) -> list[Facet]:
+    """Rollouts by the fields the run is cut by."""
+    facets: list[Facet] = []
+    for cut in analysis.slices:
+        column = table.rows.columns.get(cut.field)
+        if column is None:
+            continue
+        coded = column.coded()
+        rows: dict[str, list[int]] = {}
+        for row, code in enumerate(coded.values.tolist()):
+            level = coded.levels[code] if code >= 0 else None
+            names = level if isinstance(level, tuple) else (None if level is None else level_text(level),)
+            for name in dict.fromkeys(names):
+                if name is not None:
+                    rows.setdefault(name, []).append(row)
+        shown = [level.level for level in cut.levels][:MOST_LEVELS]
+        values = [Value(id=name, title=name, rows=rows.get(name, [])) for name in shown]
+        facets.append(Facet(id=f"field.{cut.field}", title=cut.field, values=values))
+    return facets
+
+
+def tool_facet(tools: dict[str, list[int]]) -> list[Facet]:
+    """Rollouts by the tools they called."""
+    values = [Value(id=name, title=name, rows=sorted(rows)) for name, rows in sorted(tools.items())]
+    return [Facet(id="tool", title="Tool called", values=values)] if values else []
+
+
+def rows_of(citations: Iterable[str], table: RolloutTable) -> list[int]:
+    """Rows of the rollouts that are cited, each once."""
+    return sorted({row for row, _ in places_of(citations, table)})
+
+
+def marks(modes: Sequence[PageMode], table: RolloutTable) -> Iterable[Mark]:
+    """Where modes were seen, as far as they name an item."""
+    for number, mode in enumerate(modes):
+        for row, item in places_of(mode.citations, table):
+            if item is not None:
+                yield Mark(row=row, item=item, mode=number)
+
+
+def places_of(citations: Iterable[str], table: RolloutTable) -> Iterable[tuple[int, int | None]]:
+    """Row and item of citations; those of rollouts that are not there are passed over."""
+    for text in citations:
+        match = CITATION.fullmatch(text)
+        row = None if match is None else table.find(match["task"], int(match["repeat"]))
+        if match is not None and row is not None:
+            yield row, None if match["item"] is None else int(match["item"])

@@ -1,0 +1,388 @@
+"""The panels of an overview: rows with a bar, a number and links, each made from one part of the analysis.
+
+A panel whose part has nothing to say is `None`.
+"""
+
+import math
+from collections.abc import Iterator, Sequence
+
+import msgspec
+import numpy as np
+from markupsafe import Markup
+
+from blade.diagnosis.analysis import Analysis, Finding, Intervention
+from blade.metrics import Metric
+from blade.metrics.values import Floats
+from blade.report.dives import cause_words
+from blade.report.headline import (
+    failing_rollouts,
+    gain_interval_words,
+    gain_words,
+    interval_words,
+    is_rate,
+    value_words,
+)
+from blade.report.numbers import amount, count, number, plural, seconds
+from blade.report.page import svg
+from blade.report.page.links import filter_link, link
+from blade.report.page.modes import PageMode
+
+MOST_MODES = 12
+MOST_LEVELS = 12
+MOST_TRAITS = 10
+MOST_READING = 8
+MOST_CITED = 4
+MOST_FINDINGS = 12
+MOST_FIXES = 5
+FIFTHS = 5
+
+
+class Link(msgspec.Struct, frozen=True, kw_only=True):
+    """A place in the page."""
+
+    text: str
+    """What is read."""
+    href: str
+    """Where it leads."""
+
+
+class Row(msgspec.Struct, frozen=True, kw_only=True):
+    """A line with a bar."""
+
+    name: str
+    """What it is about."""
+    href: str | None = None
+    """The rollouts it is about."""
+    note: str = ""
+    """What stands under the name."""
+    bar: Markup = Markup("")
+    """The picture."""
+    value: str = ""
+    """The number in words."""
+    aside: str = ""
+    """A second number."""
+    tag: str = ""
+    """A cause, as a badge."""
+    links: list[Link] = []
+    """Examples."""
+
+
+class Panel(msgspec.Struct, frozen=True, kw_only=True):
+    """A section of rows."""
+
+    id: str
+    """Its anchor."""
+    title: str
+    """Its heading."""
+    lead: str = ""
+    """One sentence under the heading."""
+    rows: list[Row]
+    """Its lines."""
+    more: str = ""
+    """What is not listed."""
+    scale: list[str] = []
+    """What the ends of the bars stand for."""
+
+
+def is_undecided(label: str) -> bool:
+    """Whether a cause still waits for somebody to decide it."""
+    return label.endswith("?")
+
+
+def scale_of(analysis: Analysis) -> tuple[float, float]:
+    """The ends of the headline's scale: 0 and 1 for rates and for rewards that stay there."""
+    rewards = [result.mean_reward for result in analysis.tasks if result.mean_reward is not None]
+    return (0.0, 1.0) if is_rate(analysis) else (min(0.0, *rewards, 0.0), max(1.0, *rewards, 1.0))
+
+
+def modes_panel(analysis: Analysis, modes: Sequence[PageMode]) -> Panel | None:
+    """Failure modes with their counts and headroom."""
+    if not modes:
+        return None
+    failing, rate = failing_rollouts(analysis), is_rate(analysis)
+    rows = [
+        Row(
+            name=mode.title,
+            href=filter_link(mode=mode.code),
+            note=mode_note(mode),
+            bar=svg.share_bar(mode.failed / (failing or 1), label=f"{mode.failed} of {failing} failing", kind="fail"),
+            value=f"{count(mode.failed)} of {count(failing)}",
+            aside=headroom_words(mode.gain, rate=rate),
+            tag=mode.cause or "",
+            links=cited(mode.citations),
+        )
+        for mode in modes[:MOST_MODES]
+    ]
+    return Panel(
+        id="modes",
+        title="Failure modes",
+        lead="What was seen in rollouts that did not pass, and how much the headline would rise at most without it.",
+        rows=rows,
+        more=and_more(len(modes) - len(rows), "mode"),
+        scale=["failing rollouts", "headroom"],
+    )
+
+
+def mode_note(mode: PageMode) -> str:
+    said = plural(mode.tasks, "task")
+    return f"{said}; also in {plural(mode.passed, 'passing rollout')}" if mode.passed else said
+
+
+def headroom_words(gain: Metric | None, *, rate: bool) -> str:
+    if gain is None or gain.value is None:
+        return ""
+    return f"{gain_words(gain, rate=rate)}" + (f" ({gain_interval_words(gain, rate=rate)})" if gain.ci95 else "")
+
+
+def causes_panel(analysis: Analysis) -> Panel | None:
+    """Causes, decided before undecided."""
+    counts: dict[str, int] = {}
+    for cause in analysis.causes:
+        counts[cause.label] = counts.get(cause.label, 0) + 1
+    if not counts:
+        return None
+    total = len(analysis.causes)
+    order = sorted(counts, key=lambda label: (is_undecided(label), -counts[label], label))
+    rows = [
+        Row(
+            name=cause_title(label),
+            href=filter_link(cause=label),
+            note="undecided" if is_undecided(label) else "decided",
+            bar=svg.share_bar(
+                counts[label] / total,
+                label=f"{counts[label]} of {total} tasks",
+                kind="open" if is_undecided(label) else "decided",
+            ),
+            value=plural(counts[label], "task"),
+            tag=label,
+        )
+        for label in order
+    ]
+    return Panel(
+        id="causes",
+        title="Causes",
+        lead="Why tasks fail, one cause per task. What nothing proves stays undecided until somebody reads it.",
+        rows=rows,
+    )
+
+
+def cause_title(label: str) -> str:
+    """A cause in words."""
+    words = cause_words(label) if label != "?" else "nothing proven yet"
+    return words[:1].upper() + words[1:]
+
+
+def fixes_panel(analysis: Analysis) -> Panel | None:
+    """What to do first."""
+    best = [fix for fix in analysis.interventions if (fix.headroom.value or 0.0) > 0.0][:MOST_FIXES]
+    if not best:
+        return None
+    top = max(fix.headroom.value or 0.0 for fix in best)
+    return Panel(
+        id="fixes",
+        title="What to fix first",
+        lead="An upper bound each: the gain if the work removed the failure mode altogether.",
+        rows=[fix_row(fix, top, rate=is_rate(analysis)) for fix in best],
+    )
+
+
+def fix_row(fix: Intervention, top: float, *, rate: bool) -> Row:
+    gain = fix.headroom
+    return Row(
+        name=fix.what,
+        note=f"{fix.action} · {plural(fix.rollouts, 'rollout')} of {plural(fix.tasks, 'task')}",
+        bar=svg.share_bar((gain.value or 0.0) / top, label="gain against the largest one", kind="decided"),
+        value=gain_words(gain, rate=rate),
+        tag=fix.cause,
+        links=cited(fix.citations),
+    )
+
+
+def reading_panel(analysis: Analysis) -> Panel | None:
+    """What to read."""
+    if not analysis.reading_list:
+        return None
+    rows = [
+        Row(name=f"Task {item.task}", note=item.why, tag=item.bucket, links=[link_to(one) for one in item.read])
+        for item in analysis.reading_list[:MOST_READING]
+    ]
+    return Panel(
+        id="reading",
+        title="Read first",
+        lead="The rollouts that would decide most.",
+        rows=rows,
+        more=and_more(len(analysis.reading_list) - len(rows), "task"),
+    )
+
+
+def predictors_panel(analysis: Analysis) -> Panel | None:
+    """What goes with failing within tasks, as odds on a logarithmic scale."""
+    traits = [trait for trait in analysis.contrast.traits if trait.odds_ratio][:MOST_TRAITS]
+    if not traits:
+        return None
+    reach = max(
+        2.0, *(abs(math.log2(end)) for trait in traits for end in (trait.ci95 or (trait.odds_ratio or 1.0,)) if end > 0)
+    )
+    reach = min(reach, 8.0)
+    rows = [
+        Row(
+            name=trait.trait,
+            note=f"failing {trait.failing[0]} of {trait.failing[1]}, passing {trait.passing[0]} of {trait.passing[1]}",
+            bar=svg.range_bar(
+                log2(trait.odds_ratio),
+                None if trait.ci95 is None else [log2(end) or -reach for end in trait.ci95],
+                low=-reach,
+                high=reach,
+                zero=0.0,
+                label=f"odds of failing times {number(trait.odds_ratio, 1)}",
+            ),
+            value=f"× {number(trait.odds_ratio, 1)}",
+            aside=f"q {number(trait.q_value)}",
+            links=[link_to(one) for one in trait.examples[:2]],
+        )
+        for trait in traits
+    ]
+    return Panel(
+        id="predictors",
+        title="What predicts failing",
+        lead="Within tasks that pass sometimes: how the odds of failing change with a trait. "
+        f"{plural(analysis.contrast.tested, 'trait')} were tested.",
+        rows=rows,
+        scale=["passes more", "fails more"],
+    )
+
+
+def log2(value: float | None) -> float | None:
+    return math.log2(value) if value and value > 0 else None
+
+
+def slice_panels(analysis: Analysis) -> Iterator[Panel]:
+    """The headline by level, for each field."""
+    rate, (low, high) = is_rate(analysis), scale_of(analysis)
+    for cut in analysis.slices:
+        levels = [level for level in cut.levels if level.headline.value is not None]
+        if len(levels) < 2:
+            continue
+        rows = [
+            Row(
+                name=level.level,
+                href=filter_link(**{f"field.{cut.field}": level.level}),
+                note=f"{plural(level.tasks, 'task')}, {plural(level.rollouts, 'rollout')}",
+                bar=svg.range_bar(
+                    level.headline.value, level.headline.ci95, low=low, high=high, label="headline of this part"
+                ),
+                value=value_words(level.headline, rate=rate),
+                aside=f"({interval_words(level.headline, rate=rate)})" if level.headline.ci95 else "",
+            )
+            for level in levels[:MOST_LEVELS]
+        ]
+        yield Panel(
+            id=f"slice-{cut.field}",
+            title=f"By {cut.field}",
+            rows=rows,
+            more=and_more(len(levels) - len(rows), "value"),
+            scale=["0 %", "100 %"] if rate else [],
+        )
+
+
+def effort_panel(analysis: Analysis, quantities: dict[str, Floats], passed: Floats | None) -> Panel | None:
+    """What rollouts cost, and success from the cheapest fifth to the dearest."""
+    if not is_rate(analysis):
+        return None
+    rows: list[Row] = []
+    for effort in analysis.effort:
+        good, bad = effort.passing.median, effort.failing.median
+        if good is None and bad is None:
+            continue
+        values = quantities.get(effort.name)
+        rows.append(effort_row(effort.name, good, bad, fifths(values, passed)))
+    if "cost" in quantities and passed is not None:
+        values = quantities["cost"]
+        middles = [float(np.nanmedian(values[passed == v])) if (passed == v).any() else None for v in (1.0, 0.0)]
+        rows.append(effort_row("cost", middles[0], middles[1], fifths(values, passed)))
+    if not rows:
+        return None
+    return Panel(
+        id="effort",
+        title="Effort against success",
+        lead="Medians of passing and failing rollouts. The columns are the success rate of each fifth of the rollouts, "
+        "from the least to the most.",
+        rows=rows,
+    )
+
+
+def effort_row(name: str, good: float | None, bad: float | None, shares: list[float] | None) -> Row:
+    say = {"seconds": seconds, "cost": dollars}.get(name, amount)
+    columns = Markup("")
+    if shares:
+        said = ", ".join(f"{share:.0%}" for share in shares)
+        columns = svg.columns(shares, label=f"success rate from the least to the most {name}: {said}")
+    return Row(name=name, bar=columns, value=f"pass {say(good)}", aside=f"fail {say(bad)}")
+
+
+def dollars(value: float | None) -> str:
+    return "n/a (n=0)" if value is None else f"${value:,.4f}" if abs(value) < 0.1 else f"${value:,.2f}"
+
+
+def fifths(values: Floats | None, passed: Floats | None) -> list[float] | None:
+    """Success rate of each fifth of the rollouts, by what they took; `None` when too few differ."""
+    if values is None or passed is None:
+        return None
+    known = ~np.isnan(values) & ~np.isnan(passed)
+    values, passed = values[known], passed[known]
+    edges: Floats = (
+        np.unique(np.quantile(values, np.linspace(0.0, 1.0, FIFTHS + 1))) if len(values) >= 2 * FIFTHS else np.empty(0)
+    )
+    if len(edges) < 3:
+        return None
+    bins = np.clip(np.searchsorted(edges, values, side="right") - 1, 0, len(edges) - 2)
+    shares = [passed[bins == number] for number in range(len(edges) - 1)]
+    return [float(share.mean()) for share in shares if len(share)]
+
+
+def funnel_panel(analysis: Analysis) -> Panel | None:
+    """How far rollouts came."""
+    stages = [stage for stage in analysis.funnel if stage.rollouts is not None]
+    if len(stages) < 2:
+        return None
+    most = max(stage.rollouts or 0 for stage in stages) or 1
+    rows = [
+        Row(
+            name=stage.name,
+            note=stage.definition,
+            bar=svg.share_bar((stage.rollouts or 0) / most, label=f"{stage.rollouts} of {most} rollouts"),
+            value=count(stage.rollouts),
+            aside="" if stage.tasks is None else plural(stage.tasks, "task"),
+            links=cited(stage.lost),
+        )
+        for stage in stages
+    ]
+    lead = "How many rollouts came how far; the examples stopped short of the stage."
+    return Panel(id="funnel", title="How far rollouts came", lead=lead, rows=rows)
+
+
+def health_panel(analysis: Analysis) -> Panel:
+    """What is wrong with data, infrastructure and verifier."""
+    rows = [finding_row(finding) for finding in analysis.health[:MOST_FINDINGS]]
+    lead = "Findings about the data, the infrastructure and the verifier, not about the model."
+    if not rows:
+        lead = "Nothing wrong was found with the data, the infrastructure or the verifier."
+    more = and_more(len(analysis.health) - len(rows), "finding")
+    return Panel(id="health", title="Health", lead=lead, rows=rows, more=more)
+
+
+def finding_row(finding: Finding) -> Row:
+    return Row(name=finding.message, note=finding.hint, tag=finding.cause, links=cited(finding.citations))
+
+
+def cited(citations: Sequence[str]) -> list[Link]:
+    """The first of some citations, as links."""
+    return [link_to(citation) for citation in citations[:MOST_CITED]]
+
+
+def link_to(citation: str) -> Link:
+    return Link(text=citation, href=link(citation))
+
+
+def and_more(rest: int, noun: str) -> str:
+    return f"… and {plural(rest, f'more {noun}')}" if rest > 0 else ""

@@ -1,0 +1,112 @@
+"""A page as one file: its markup, style and script, with a policy that lets nothing else run.
+
+The script is our own modules one after another, in the order in which they need each other, so that there is no build
+step and nothing to fetch. Whatever comes from rollouts is escaped by the template or stands in JSON that only
+`JSON.parse` reads; the policy names the hashes of our own style and script, and forbids the rest.
+"""
+
+import base64
+import hashlib
+import re
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+import msgspec
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup, escape
+
+ASSETS = "assets"
+IMPORT = re.compile(r"^import [^;]*;\n", re.MULTILINE)
+IMPORTED = re.compile(r"^import [^;]*?from \"\./(?P<file>[\w-]+\.js)\";$", re.MULTILINE)
+EXPORT = re.compile(r"^export (?=function|class|const|async)", re.MULTILINE)
+
+
+@cache
+def templates() -> Environment:
+    """Templates of pages; every value is escaped."""
+    made = Environment(
+        loader=PackageLoader("blade.report.page", ASSETS),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.filters["words"] = words
+    return made
+
+
+def words(text: str) -> Markup:
+    """A sentence with what stands in backticks as code."""
+    pieces = text.split("`")
+    if len(pieces) % 2 == 0:  # a backtick without its partner is just a sign
+        return escape(text)
+    return Markup("").join(Markup("<code>{}</code>").format(p) if i % 2 else escape(p) for i, p in enumerate(pieces))
+
+
+@cache
+def asset(name: str) -> str:
+    return (files("blade.report.page") / ASSETS / name).read_text(encoding="utf-8")
+
+
+@cache
+def script(entry: str) -> str:
+    """A module and all it imports, as one module."""
+    done: list[str] = []
+
+    def add(name: str) -> None:
+        if name in done:
+            return
+        for match in IMPORTED.finditer(asset(name)):
+            add(match["file"])
+        done.append(name)
+
+    add(entry)
+    return "\n".join(EXPORT.sub("", IMPORT.sub("", asset(name))) for name in done)
+
+
+def policy(style: str, code: str, *, source: str) -> str:
+    """What the page may do: show its own style, run its own script, and nothing else."""
+    scripts = f"'sha256-{digest(code)}'"
+    rules = {
+        "default-src": "'none'",
+        # Scripts that ours loads may run, those in markup may not; only a page with parts beside it loads any.
+        "script-src": f"{scripts} 'strict-dynamic'" if source == "files" else scripts,
+        "style-src": f"'sha256-{digest(style)}'",
+        "connect-src": "'self'" if source == "server" else "'none'",
+        "base-uri": "'none'",
+        "form-action": "'none'",
+    }
+    if source != "files":
+        rules |= {"require-trusted-types-for": "'script'", "trusted-types": "'none'"}
+    return "; ".join(f"{name} {value}" for name, value in rules.items())
+
+
+def digest(text: str) -> str:
+    return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
+def json_block(value: msgspec.Struct) -> Markup:
+    """A value as JSON that cannot end the element it stands in."""
+    said = msgspec.json.encode(value).decode()
+    return Markup(said.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"))
+
+
+def render(template: str, entry: str, data: msgspec.Struct, *, source: str, parts: list[bytes], **values: Any) -> bytes:
+    """A page."""
+    style, code = asset("style.css"), script(entry)
+    if "</" in style or "</script" in code:  # pragma: no cover - ours, and held by a test
+        raise AssertionError("style and script must not end their element")
+    return (
+        templates()
+        .get_template(template)
+        .render(
+            policy=policy(style, code, source=source),
+            style=Markup(style),
+            script=Markup(code),
+            data=json_block(data),
+            parts=[Markup(part.decode()) for part in parts],
+            **values,
+        )
+        .encode()
+    )

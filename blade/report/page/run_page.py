@@ -1,0 +1,145 @@
+"""`report.html`: the page of one run, written beside the report, or made for a server."""
+
+import contextlib
+import re
+from pathlib import Path
+
+import msgspec
+import numpy as np
+
+from blade._version import __version__
+from blade.diagnosis.analysis import Analysis
+from blade.diagnosis.analyze import quantities
+from blade.diagnosis.judging import decide_success
+from blade.metrics.values import Floats
+from blade.report.files import write_file
+from blade.report.numbers import plural, size
+from blade.report.page.data import PageData, page_data, places_of, tool_facet
+from blade.report.page.overview import build_overview
+from blade.report.page.render import render
+from blade.report.page.trajectories import FILES_BYTES, INLINE_BYTES, Packed, pack
+from blade.rollouts import Run
+
+PAGE = "report.html"
+FOLDER = "report_files"
+"""Where trajectories are that do not fit into the page."""
+PART_NAME = re.compile(r"part-\d{4,}\.js")
+
+
+class Tab(msgspec.Struct, frozen=True, kw_only=True):
+    """A view of a page."""
+
+    id: str
+    """Its address."""
+    title: str
+    """Its name."""
+
+
+def write_run_page(
+    folder: Path, analysis: Analysis, run: Run | None, *, rule: str | None = None, command: str = ""
+) -> None:
+    """Writes the page, and what does not fit into it beside it; without the run, the overview alone.
+
+    Args:
+        rule: the success rule the run was diagnosed with.
+        command: what makes the diagnosis again.
+    """
+    if run is None:
+        place_parts(folder / FOLDER, [])
+        write_file(folder / PAGE, run_page(analysis, page_data(analysis), command=command))
+        return
+    passed = decide_success(run.table, rule)[1]
+    packed = pack(run, passed, wanted_rows(analysis, run), inline=INLINE_BYTES, files=FILES_BYTES)
+    data = with_parts(page_data(analysis, run, passed), packed)
+    costs = {**quantities(run.table), **cost_of(packed)}
+    page = run_page(
+        analysis, data, parts=packed.parts if packed.inline else [], costs=costs, passed=passed, command=command
+    )
+    place_parts(folder / FOLDER, [] if packed.inline else packed.parts)
+    write_file(folder / PAGE, page)
+
+
+def run_page(
+    analysis: Analysis,
+    data: PageData,
+    *,
+    parts: list[bytes] | None = None,
+    costs: dict[str, Floats] | None = None,
+    passed: Floats | None = None,
+    command: str = "",
+) -> bytes:
+    """The page of a run."""
+    rollouts = len(data.rollouts.task)
+    return render(
+        "run.html.jinja",
+        "main.js",
+        data,
+        source=data.source,
+        parts=parts or [],
+        title=analysis.inputs.run,
+        tabs=[Tab(id="overview", title="Overview"), Tab(id="rollouts", title=f"Rollouts {rollouts:,}")],
+        overview=build_overview(analysis, quantities=costs, passed=passed),
+        has_rollouts=rollouts > 0,
+        notes=notes(analysis, data, command),
+    )
+
+
+def with_parts(data: PageData, packed: Packed) -> PageData:
+    """The data with where each trajectory is."""
+    return msgspec.structs.replace(
+        data,
+        rollouts=msgspec.structs.replace(data.rollouts, chunk=packed.chunk),
+        facets=[*data.facets, *tool_facet(packed.tools)],
+        chunks=len(packed.parts),
+        source="inline" if packed.inline else "files",
+        files=FOLDER,
+        left_out=packed.left_out,
+    )
+
+
+def cost_of(packed: Packed) -> dict[str, Floats]:
+    """US dollars per rollout, where rows say."""
+    known = [np.nan if cost is None else cost for cost in packed.cost]
+    return {"cost": np.array(known, dtype=np.float64)} if any(cost is not None for cost in packed.cost) else {}
+
+
+def wanted_rows(analysis: Analysis, run: Run) -> list[int]:
+    """Rows the page links to, the most important first."""
+    cited = [citation for item in analysis.reading_list for citation in item.read]
+    cited += [proof.citation for cause in analysis.causes for proof in cause.evidence]
+    cited += [citation for finding in analysis.health for citation in finding.citations]
+    cited += [citation for mode in analysis.modes for citation in mode.citations]
+    cited += [citation for signal in analysis.signals for citation in signal.citations]
+    return list(dict.fromkeys(row for row, _ in places_of(cited, run.table)))
+
+
+def place_parts(folder: Path, parts: list[bytes]) -> None:
+    """Writes the parts beside the page and takes away those of an earlier one."""
+    names = {f"part-{number:04d}.js": part for number, part in enumerate(parts)}
+    for name, part in names.items():
+        number = int(name.removeprefix("part-").removesuffix(".js"))
+        write_file(folder / name, b'bladePart(%d,"%s");\n' % (number, part))
+    if folder.is_dir():
+        for old in folder.iterdir():
+            if PART_NAME.fullmatch(old.name) and old.name not in names:
+                old.unlink()
+        with contextlib.suppress(OSError):  # somebody else's files stay
+            folder.rmdir()
+
+
+def notes(analysis: Analysis, data: PageData, command: str) -> list[tuple[str, str]]:
+    """How the page was made, for its foot."""
+    inputs = analysis.inputs
+    files = ", ".join(f"{file.name} ({file.format}, {size(file.bytes)})" for file in inputs.files[:10])
+    left = f"{plural(data.left_out, 'trajectory', 'trajectories')} left out for size; see them with `blade view`"
+    found = [
+        ("Files", files),
+        ("Success", f"{analysis.success.rule} ({analysis.success.source})" if analysis.success.rule else "none stated"),
+        ("Identity", inputs.identity_sentence),
+        ("Expected rollouts", f"{analysis.coverage.expected_rollouts:,} (from {inputs.expected_from})"),
+        ("Notes", "; ".join(inputs.notes[:10])),
+        ("In this page", left if data.left_out else ""),
+        ("Command", command),
+        ("BLADE", __version__),
+    ]
+    return [(name, text) for name, text in found if text]

@@ -1,0 +1,279 @@
+"""Trajectories as a page carries them: cut where they are very long, packed into compressed parts.
+
+A page is one file as long as its rows take no more than `INLINE_BYTES`. Beyond that the parts become scripts beside
+the page, which a browser loads from disk when they are needed, up to `FILES_BYTES`; of a larger run the page holds
+the rollouts it cites and then as many others as fit, and says how many it left out.
+"""
+
+import base64
+import json
+import math
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from blade.diagnosis.differences import CallHabits, Conventions, Difference, compare_calls, compare_rollout, in_words
+from blade.metrics.values import Floats
+from blade.report.text import SURROGATES
+from blade.rollouts import Rollout, Run
+from blade.rollouts.features import split_thinking
+from blade.rollouts.values import Item
+
+INLINE_BYTES = 64_000_000
+FILES_BYTES = 256_000_000
+PART_BYTES = 400_000
+"""Bytes of rows in one part, about: what opening a rollout has to unpack."""
+FILE_BYTES = 4_000_000
+"""The same for a part that is a file."""
+MOST_CHARS = 40_000
+"""Characters of one text; what is longer is cut and says so."""
+MOST_FIELDS = 60
+FIELD_CHARS = 2_000
+HIDDEN_FIELDS = frozenset({"reward", "_ng_task_index", "_ng_rollout_index", "responses_create_params", "response"})
+
+
+class PageItem(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One item of a trajectory."""
+
+    kind: str
+    """What it is."""
+    role: str | None = None
+    """Role of a message."""
+    name: str | None = None
+    """Tool."""
+    text: str = ""
+    """What it says."""
+    thought: str = ""
+    """What the model thought before it said so, where both are one message."""
+    cut: int = 0
+    """Characters left out at the end."""
+    error: str | None = None
+    """The error a tool's result is typed as."""
+    agent: str | None = None
+    """Who spoke."""
+    prompt: bool = False
+    """Whether it was given to the agent."""
+
+
+class Gap(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Something the task lists and the rollout did otherwise."""
+
+    what: str
+    """What differs, in words."""
+    expected: str | None = None
+    """What the task lists."""
+    made: str | None = None
+    """What was done."""
+    item: int | None = None
+    """Where."""
+
+
+class PageRollout(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One rollout in full."""
+
+    row: int
+    """Its position in the page's columns."""
+    model: str | None = None
+    """Model that answered."""
+    agent: str | None = None
+    """Harness that drove it."""
+    ending: list[str] = []
+    """Why it ended, when not by itself: whose doing, name and message."""
+    source: str = ""
+    """File and line of the row."""
+    usage: dict[str, float] = {}
+    """Tokens and cost."""
+    answer: str | None = None
+    """The answer that was judged."""
+    expected: list[tuple[str, str]] = []
+    """What the task lists: what kind of thing, and the thing."""
+    tests: dict[str, str] = {}
+    """Outcome of each of the verifier's checks."""
+    scores: dict[str, float | None] = {}
+    """Every score."""
+    fields: dict[str, str] = {}
+    """What else the row says."""
+    items: list[PageItem] = []
+    """The trajectory."""
+
+
+class Packed(msgspec.Struct, frozen=True, kw_only=True):
+    """The trajectories of a run, packed."""
+
+    parts: list[bytes]
+    """Compressed JSON, each an array of rollouts."""
+    chunk: list[int | None]
+    """Per row of the run: its part."""
+    tools: dict[str, list[int]]
+    """By tool: the rows that call it."""
+    cost: list[float | None]
+    """Per row: US dollars, where the row says."""
+    inline: bool
+    """Whether the parts belong into the page itself."""
+
+    @property
+    def left_out(self) -> int:
+        """Rollouts that did not fit."""
+        return sum(part is None for part in self.chunk)
+
+
+def pack(run: Run, passed: Floats, wanted: Sequence[int] = (), *, inline: int, files: int) -> Packed:
+    """Reads the rollouts once and packs them; those `wanted` come first when not all fit.
+
+    Args:
+        inline: bytes of rows up to which the parts belong into the page.
+        files: bytes of rows that are packed at most.
+    """
+    lengths = run.table.rows.length
+    total = int(lengths.sum())
+    rows = range(len(run.table)) if total <= files else within(lengths, wanted, files)
+    encoded: dict[int, bytes] = {}
+    differences: dict[int, list[Difference]] = {}
+    habits = CallHabits()
+    tools: dict[str, list[int]] = {}
+    cost: list[float | None] = [None] * len(run.table)
+    for row, rollout in run.numbered_rollouts(rows):
+        rollout = judged(rollout, passed[row])
+        encoded[row] = msgspec.json.encode(page_rollout(row, rollout))
+        differences[row] = compare_rollout(rollout)
+        habits.add(rollout, compare_calls(rollout))
+        cost[row] = rollout.usage.cost
+        for name in {item.name for item in rollout.items if item.kind == "tool_call" and item.name}:
+            tools.setdefault(clean(name), []).append(row)
+    conventions = habits.conventions()
+    chunk: list[int | None] = [None] * len(run.table)
+    parts: list[bytes] = []
+    for number, group in enumerate(groups(encoded, PART_BYTES if total <= inline else FILE_BYTES)):
+        whole = [with_gaps(encoded.pop(row), gaps(differences[row], conventions)) for row in group]
+        parts.append(squeeze(b"[" + b",".join(whole) + b"]"))
+        for row in group:
+            chunk[row] = number
+    return Packed(parts=parts, chunk=chunk, tools=tools, cost=cost, inline=total <= inline)
+
+
+def judged(rollout: Rollout, passed: float) -> Rollout:
+    """The rollout with its verdict; nan is none."""
+    return rollout if math.isnan(passed) else msgspec.structs.replace(rollout, success=bool(passed))
+
+
+def gaps(differences: Iterable[Difference], conventions: Conventions) -> list[Gap]:
+    """The differences that matter by the run's conventions."""
+    return [
+        Gap(what=clean(in_words(found)), expected=text(found.expected), made=text(found.given), item=found.item)
+        for found in differences
+        if conventions.counts(found)
+    ]
+
+
+def with_gaps(rollout: bytes, found: list[Gap]) -> bytes:
+    """An encoded rollout with what it did otherwise, which is known only once all were read."""
+    return rollout if not found else rollout[:-1] + b',"gaps":' + msgspec.json.encode(found) + b"}"
+
+
+def expected_of(rollout: Rollout) -> Iterator[tuple[str, str]]:
+    """What the task lists, thing by thing."""
+    wanted = rollout.expected
+    if wanted is None:
+        return
+    for call in wanted.calls or []:
+        yield "call", short(f"{call.name}({json.dumps(call.arguments, ensure_ascii=False, default=str)})")
+    if wanted.calls == []:
+        yield "call", "none: nothing should change"
+    yield from (("output", short(output)) for output in wanted.outputs or [])
+    yield from (("answer", short(answer)) for answer in (wanted.answers or [])[:MOST_FIELDS])
+    yield from (("condition", short(check)) for check in wanted.checks or [])
+    if wanted.answer_schema is not None:
+        yield "schema", short(json.dumps(wanted.answer_schema, ensure_ascii=False, default=str))
+
+
+def short(said: str) -> str:
+    return clean(said if len(said) <= FIELD_CHARS else said[:FIELD_CHARS] + "…")
+
+
+def within(lengths: "np.ndarray[Any, np.dtype[np.int64]]", wanted: Iterable[int], most: int) -> list[int]:
+    """Rows that fit, those that are wanted before the others."""
+    chosen: list[int] = []
+    for row in dict.fromkeys([*wanted, *range(len(lengths))]):
+        most -= int(lengths[row])
+        if most < 0:
+            break
+        chosen.append(row)
+    return sorted(chosen)
+
+
+def groups(encoded: dict[int, bytes], most: int) -> Iterator[list[int]]:
+    """Rows that share a part, in order."""
+    group: list[int] = []
+    size = 0
+    for row in sorted(encoded):
+        if group and size + len(encoded[row]) > most:
+            yield group
+            group, size = [], 0
+        group.append(row)
+        size += len(encoded[row])
+    if group:
+        yield group
+
+
+def squeeze(data: bytes) -> bytes:
+    """A part as it stands in a page: compressed, in letters. The same data gives the same letters."""
+    packer = zlib.compressobj(5, zlib.DEFLATED, 31)
+    return base64.b64encode(packer.compress(data) + packer.flush())
+
+
+def page_rollout(row: int, rollout: Rollout) -> PageRollout:
+    """A rollout as a page shows it."""
+    source, ending, usage = rollout.source, rollout.ending, rollout.usage
+    spent = {name: getattr(usage, name) for name in usage.__struct_fields__}
+    return PageRollout(
+        row=row,
+        model=text(rollout.model),
+        agent=text(rollout.agent),
+        ending=[clean(part) for part in (ending.kind, ending.origin, ending.name, ending.message) if part]
+        if ending.kind != "completed"
+        else [],
+        source=f"{clean(source.file.replace(chr(92), '/').rsplit('/', 1)[-1])}:{source.line}" if source else "",
+        usage={name: value for name, value in spent.items() if value is not None},
+        answer=text(rollout.answer),
+        expected=list(expected_of(rollout)),
+        tests={clean(name): status for name, status in rollout.tests.items()},
+        scores={clean(name): score for name, score in rollout.scores.items()} if len(rollout.scores) > 1 else {},
+        fields=dict(shown_fields(rollout)),
+        items=[page_item(item) for item in rollout.items],
+    )
+
+
+def page_item(item: Item) -> PageItem:
+    thought, said = split_thinking(item.text) if item.kind == "message" and not item.prompt else ("", item.text)
+    return PageItem(
+        kind=item.kind,
+        role=text(item.role),
+        name=text(item.name),
+        text=clean(said[:MOST_CHARS]),
+        thought=clean(thought[:MOST_CHARS]),
+        cut=max(0, len(said) - MOST_CHARS) + max(0, len(thought) - MOST_CHARS),
+        error=text(item.error),
+        agent=text(item.agent),
+        prompt=item.prompt,
+    )
+
+
+def shown_fields(rollout: Rollout) -> Iterator[tuple[str, str]]:
+    """What else the row says, in short."""
+    shown = [(name, value) for name, value in rollout.fields.items() if name not in HIDDEN_FIELDS]
+    for name, value in shown[:MOST_FIELDS]:
+        if value is not None and value != "" and value != [] and value != {}:
+            said = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+            yield clean(name[:200]), clean(said[:FIELD_CHARS]) + ("…" if len(said) > FIELD_CHARS else "")
+
+
+def clean(said: str) -> str:
+    """Text that UTF-8 can hold."""
+    return SURROGATES.sub("\ufffd", said)
+
+
+def text(said: str | None) -> str | None:
+    return None if said is None else clean(said)
