@@ -1,5 +1,6 @@
 """What readers of foreign formats share: reading JSON with its place, numbering attempts, building trajectories."""
 
+import json
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -39,6 +40,19 @@ def read_json(path: Path, decoder: "msgspec.json.Decoder[Decoded]") -> Decoded:
         return decoder.decode(read_bytes(path))
     except BROKEN as error:
         raise InputError(f"{path}: {error}; is the file complete?") from error
+
+
+def decode_lenient(data: bytes) -> Any:
+    """The JSON value in some bytes; `None` when there is none. Python writes NaN and Infinity, which JSON has not."""
+    try:
+        return msgspec.json.decode(data)
+    except BROKEN:
+        if b"NaN" not in data and b"Infinity" not in data:
+            return None
+    try:
+        return json.loads(data)
+    except (ValueError, RecursionError):
+        return None
 
 
 def json_lines(path: Path) -> Iterator[Record | BadLine]:

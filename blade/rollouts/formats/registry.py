@@ -11,10 +11,17 @@ from pathlib import Path
 import msgspec
 
 from blade.errors import InputError, UsageError
-from blade.rollouts.formats import atif, delimited, harbor, terminal_bench
+from blade.rollouts.formats import atif, delimited, harbor, lm_eval, tau2, terminal_bench
 from blade.rollouts.formats.reader import Probe, Reader
 
-READERS: tuple[Reader, ...] = (harbor.READER, terminal_bench.READER, atif.READER, delimited.READER)
+READERS: tuple[Reader, ...] = (
+    harbor.READER,
+    terminal_bench.READER,
+    atif.READER,
+    lm_eval.READER,
+    tau2.READER,
+    delimited.READER,
+)
 NATIVE = {
     "gym": "NeMo Gym rollouts (JSON Lines) with their sidecars",
     "tau-bench": "tau-bench trajectories (a JSON array of trials)",

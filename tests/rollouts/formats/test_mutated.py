@@ -18,6 +18,8 @@ from blade.rollouts.values import Rollout
 
 DATA = Path(__file__).parents[2] / "data" / "formats"
 SAMPLES = [
+    pytest.param("tau2", "tau2/results.json", id="tau2"),
+    pytest.param("lm-eval", "lm-eval", id="lm-eval"),
     pytest.param("harbor", "harbor/job", id="harbor"),
     pytest.param("atif", "harbor/job/chess__e5/agent/trajectory.json", id="atif"),
     pytest.param("terminal-bench", "terminal-bench/run", id="terminal-bench"),
