@@ -67,10 +67,8 @@ def without_words(wrong: "Mapping[str, str]") -> str:
 
 
 def redacted_line(redacted: "Redacted") -> str:
-    """What was taken out of the shareable report, and what is left to look at."""
+    """What was taken out of the shareable report."""
     from blade.report.numbers import plural
     from blade.report.workspace import SHAREABLE
 
-    removed = sum(found.removed for found in redacted.found)
-    flagged = len(redacted.found) - removed
-    return f"{SHAREABLE}: {plural(removed, 'private thing')} removed, {plural(flagged, 'random word')} to look at"
+    return f"{SHAREABLE}: {plural(len(redacted.found), 'private thing')} removed"

@@ -1,68 +1,56 @@
 """What must not leave the house with a text: secrets, home folders, user names, internal addresses.
 
-A thing is *removed* when its form alone tells what it is, and *flagged* when only a person can tell, such as a long
-random word. Removing is safe to repeat: a text that was redacted once has nothing left to remove.
+What is found is removed, wherever it stands and however Markdown escapes it. Redacting again removes nothing more. What
+is promised is measured, not complete: a password that reads like a word, in a sentence, cannot be told from one.
 """
 
-import math
 import re
-from collections import Counter
-from collections.abc import Iterator
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator
 
 import msgspec
 
+from blade.report.secrets import Span, secrets_in
+
 MARK = "[redacted:{kind}]"
+MARKED = re.compile(r"\[redacted:\w+\]")
 ESCAPED = re.compile(r"\\([*_\[\]|~$])")
+ROUNDS = 8
+"""A removal can uncover another thing at most so many times."""
+LONG = 8
+"""A secret of so many characters is removed wherever else it stands; a shorter one may be a word like any other."""
 
-NOT_SECRET = r"(?:\*+|x{3,}|\.\.\.|<[^>]*>|\$\{?\w+\}?|\{\{.*?\}\}|none|null|true|false|redacted|your[-_ ]?\w+)"
-"""What stands where a secret would, in examples and templates."""
-
-REMOVED: dict[str, re.Pattern[str]] = {
-    "private_key": re.compile(
-        r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)", re.DOTALL
-    ),
-    "api_key": re.compile(
-        r"\b(?:sk-(?:ant-|proj-|or-)?[A-Za-z0-9_-]{16,}|(?:AKIA|ASIA)[A-Z0-9]{16}|gh[pousr]_[A-Za-z0-9]{20,}"
-        r"|github_pat_\w{20,}|glpat-[\w-]{16,}|xox[abeoprs]-[\w-]{10,}|AIza[\w-]{30,}|hf_[A-Za-z0-9]{20,}"
-        r"|nvapi-[\w-]{20,}|npm_[A-Za-z0-9]{30,}|pypi-[\w-]{30,}|[rs]k_(?:live|test)_\w{16,})"
-    ),
-    "token": re.compile(r"\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]{8,}|(?<=\bBearer )[\w.~+/=-]{12,}", re.IGNORECASE),
-    "credentials": re.compile(r"(?<=://)[^\s/:@]+:[^\s/@]+(?=@)"),
-    "secret": re.compile(
-        r"(?i)(?:(?<=password)|(?<=passwd)|(?<=secret)|(?<=token)|(?<=api_key)|(?<=api-key)|(?<=apikey)"
-        r"|(?<=access_key)|(?<=private_key)|(?<=credential))"
-        rf"[\"']?\s*(?:=|:)\s*[\"']?(?!{NOT_SECRET}\b)(?P<value>(?=[^\s\"',;]*\d)[^\s\"',;]{{8,}})"
-    ),
+PRIVATE_HOST = (
+    r"(?:localhost|(?:127|10)(?:\.\d{1,3}){3}|192\.168(?:\.\d{1,3}){2}|172\.(?:1[6-9]|2\d|3[01])(?:\.\d{1,3}){2}"
+    r"|\[::1\]|[\w.-]{1,253}\.(?:internal|local|lan|corp|intra|svc|cluster\.local))"
+)
+PRIVATE_ADDRESS = r"(?:10(?:\.\d{1,3}){3}|192\.168(?:\.\d{1,3}){2}|172\.(?:1[6-9]|2\d|3[01])(?:\.\d{1,3}){2})"
+PLACES = {
     "endpoint": re.compile(
-        r"(?i)\b(?:https?|wss?|grpc|tcp|s3|gs|postgres(?:ql)?|redis|mongodb)://(?:[^\s/@]+@)?"
-        r"(?:localhost|(?:127|10)(?:\.\d{1,3}){3}|192\.168(?:\.\d{1,3}){2}|172\.(?:1[6-9]|2\d|3[01])(?:\.\d{1,3}){2}"
-        r"|\[::1\]|[\w.-]+\.(?:internal|local|lan|corp|intra|svc|cluster\.local))(?::\d+)?[^\s`\"'<>)\]]*"
-        r"|\b(?:10(?:\.\d{1,3}){3}|192\.168(?:\.\d{1,3}){2}|172\.(?:1[6-9]|2\d|3[01])(?:\.\d{1,3}){2})(?::\d+)?\b"
+        r"(?i)\b(?:https?|wss?|grpc|tcp|s3|gs|postgres(?:ql)?|redis|mongodb)://(?:[^\s/@]{1,256}@)?"
+        rf"{PRIVATE_HOST}(?::\d+)?[^\s`\"'<>)\]]*|(?<![\w.]){PRIVATE_ADDRESS}(?::\d+)?(?![\w.]\d)"
     ),
-    "email": re.compile(r"\b[\w.+-]+@(?!(?:[\w-]+\.)*example(?:\.(?:com|org|net))?\b)[\w-]+(?:\.[\w-]+)+\b"),
+    "email": re.compile(
+        r"(?<![\w.+-])[\w.+-]{1,64}@(?!(?:[\w-]{1,63}\.){0,8}example(?:\.(?:com|org|net))?\b)"
+        r"[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}\b"
+    ),
 }
-"""By kind, in the order in which they are looked for: what is part of something larger comes after it."""
-
 HOME = re.compile(
     r"(?<![\w:/.~-])(?:/(?:home|Users)/(?P<a>[\w.-]+)|/root|/(?:[\w.-]+/)+(?:users?|home)/(?P<b>[\w.-]+))(?=/|\b)"
     r"|\b[A-Za-z]:\\Users\\(?P<c>[\w.-]+)"
 )
 COMMON_NAMES = frozenset({"user", "users", "ubuntu", "app", "runner", "agent", "admin", "root", "shared", "public"})
 """Names that say nothing about anybody."""
-LONG_WORD = re.compile(r"(?<![\w/+.-])[A-Za-z0-9+/_-]{32,}={0,2}(?![\w/+.-])")
-ENTROPY = 4.0
-"""Bits per character above which a long word looks drawn at random."""
+FIRST = re.compile(r"\w+")
 
 
 class Found(msgspec.Struct, frozen=True, kw_only=True):
-    """Something that should not be shared."""
+    """Something that was removed."""
 
     kind: str
     """What it is, such as `api_key`."""
     line: int
-    """Where it stands, from 1."""
-    removed: bool
-    """Whether it was taken out; otherwise a person must decide."""
+    """Where it stood, from 1."""
     shown: str
     """Enough of it to find it, not enough to use it."""
 
@@ -73,21 +61,19 @@ class Redacted(msgspec.Struct, frozen=True, kw_only=True):
     text: str
     """What is left."""
     found: list[Found]
-    """What was found, in order of the lines."""
+    """What was removed, in order of the lines."""
 
 
 def redact(text: str) -> Redacted:
-    """The text with secrets and private places removed, and what looks like a secret flagged."""
+    """The text without secrets and private places."""
     found: list[Found] = []
-    for kind, pattern in REMOVED.items():
-        for value in values(pattern, text):
-            text = remove(value, kind, MARK.format(kind=kind), text=text, found=found)
-    homes = {match[0]: name_in(match) for match in HOME.finditer(unescaped(text))}
-    for home in sorted(homes, key=len, reverse=True):
-        text = remove(home, "home_path", "~", text=text, found=found)
-    for name in sorted(set(homes.values()) - COMMON_NAMES):
-        text = remove(name, "user_name", MARK.format(kind="user_name"), text=text, found=found)
-    found += flagged(text)
+    for _ in range(ROUNDS):
+        spans = outside_marks(text, in_original(text, private_spans(unescaped(text))))
+        if not spans:
+            break
+        lines = [match.start() for match in re.finditer("\n", text)]
+        found += [found_at(text, span, line=bisect_left(lines, span.start) + 1) for span in spans]
+        text = without(text, spans)
     return Redacted(text=text, found=sorted(found, key=lambda one: (one.line, one.kind)))
 
 
@@ -96,49 +82,72 @@ def unescaped(text: str) -> str:
     return ESCAPED.sub(r"\1", text)
 
 
-def values(pattern: re.Pattern[str], text: str) -> list[str]:
-    """What a pattern finds, the longest first, so that none is cut by another."""
-    matches = pattern.finditer(unescaped(text))
-    return sorted({match.groupdict().get("value") or match[0] for match in matches}, key=len, reverse=True)
+def in_original(text: str, spans: Iterable[Span]) -> list[Span]:
+    """The spans of the unescaped text as spans of the text, in order and without overlaps."""
+    dropped = [match.start() - n for n, match in enumerate(ESCAPED.finditer(text))]
+    merged: list[Span] = []
+    for span in sorted(spans, key=lambda one: (one.start, -one.end)):
+        start, end = (place + bisect_left(dropped, place) for place in (span.start, span.end))
+        if merged and start < merged[-1].end:
+            merged[-1] = merged[-1]._replace(end=max(end, merged[-1].end))
+        elif start < end:
+            merged.append(Span(start, end, span.kind))
+    return merged
 
 
-def name_in(match: re.Match[str]) -> str:
-    """The user a home folder is named after."""
-    return next((match[group] for group in "abc" if match[group]), "root")
+def outside_marks(text: str, spans: list[Span]) -> list[Span]:
+    """The parts of spans that are not what an earlier removal left."""
+    parts = []
+    for start, end, kind in spans:
+        marks = [mark.span() for mark in MARKED.finditer(text, max(0, start - 40), min(len(text), end + 40))]
+        edges = [start, *(place for mark in marks for place in mark), end]
+        for left, right in zip(edges[::2], edges[1::2], strict=True):
+            left, right = max(left, start), min(right, end)
+            if any(sign.isalnum() for sign in text[left:right]):
+                parts.append(Span(left, right, kind))
+    return parts
 
 
-def remove(value: str, kind: str, mark: str, *, text: str, found: list[Found]) -> str:
-    """The text without a value, wherever it stands as a whole and with or without Markdown's backslashes."""
-    spelled = "".join(rf"\\?{re.escape(sign)}" for sign in value)
+def private_spans(text: str) -> Iterator[Span]:
+    """Everything that must go, with every other place where the same stands."""
+    spans = [*secrets_in(text)]
+    spans += [Span(*match.span(), kind) for kind, pattern in PLACES.items() for match in pattern.finditer(text)]
+    homes = list(HOME.finditer(text))
+    names = {match[group] for match in homes for group in "abc" if match[group]} - COMMON_NAMES
+    yield from spans
+    yield from (Span(*match.span(), "home_path") for match in homes)
+    again = {text[start:end]: kind for start, end, kind in spans if end - start >= LONG}
+    yield from repeats(text, again | dict.fromkeys(names, "user_name"))
 
-    def hide(match: re.Match[str]) -> str:
-        found.append(seen(match, kind, value))
-        return mark
 
-    return re.sub(rf"(?<!\w){spelled}(?!\w)", hide, text)
+def repeats(text: str, values: dict[str, str]) -> Iterator[Span]:
+    """Where values stand as whole words; one pass over the text, however many there are."""
+    starts: dict[str, list[tuple[str, int]]] = {}
+    for value in values:
+        if first := FIRST.search(value):
+            starts.setdefault(first[0], []).append((value, first.start()))
+    for word in FIRST.finditer(text) if starts else ():
+        for value, before in starts.get(word[0], ()):
+            start = word.start() - before
+            end = start + len(value)
+            if start >= 0 and text.startswith(value, start) and not FIRST.match(text, end):
+                yield Span(start, end, values[value])
 
 
-def seen(match: re.Match[str], kind: str, value: str, *, removed: bool = True) -> Found:
-    line = match.string.count("\n", 0, match.start()) + 1
-    return Found(kind=kind, line=line, removed=removed, shown=hint_of(value))
+def without(text: str, spans: list[Span]) -> str:
+    """The text with a mark for each span; home folders become `~`."""
+    pieces, at = [], 0
+    for start, end, kind in spans:
+        pieces += [text[at:start], "~" if kind == "home_path" else MARK.format(kind=kind)]
+        at = end
+    return "".join([*pieces, text[at:]])
+
+
+def found_at(text: str, span: Span, *, line: int) -> Found:
+    return Found(kind=span.kind, line=line, shown=hint_of(text[span.start : span.end]))
 
 
 def hint_of(value: str) -> str:
     """The first characters of a thing and its length."""
     first = value.split("\n", 1)[0]
     return f"{first[: min(4, len(first) // 3)]}… ({len(value)} characters)"
-
-
-def flagged(text: str) -> Iterator[Found]:
-    """Long words that look drawn at random: keys of unknown makers, or harmless digests."""
-    for match in LONG_WORD.finditer(text):
-        word = match[0]
-        mixed = any(c.isdigit() for c in word) and any(c.isupper() for c in word) and any(c.islower() for c in word)
-        if mixed and entropy(word) > ENTROPY:
-            yield seen(match, "random_word", word, removed=False)
-
-
-def entropy(word: str) -> float:
-    """Bits per character of a word, by how often its characters occur in it."""
-    counts = Counter(word)
-    return -sum(n / len(word) * math.log2(n / len(word)) for n in counts.values())
