@@ -1,5 +1,7 @@
 """`blade compare`: why did the score change, and did it."""
 
+import os
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,8 +13,8 @@ from blade.cli.reading_options import (
     ClusterField,
     Duplicates,
     ExpectedRepeats,
-    Format,
     GroupBy,
+    InputFormat,
     Jobs,
     Join,
     NoCache,
@@ -36,9 +38,18 @@ from blade.cli.reading_options import (
 if TYPE_CHECKING:
     from blade.comparison import Comparison
 
+
+class OutputFormat(StrEnum):
+    """How the result is printed."""
+
+    text = "text"
+    github = "github"
+
+
 EPILOG = epilog(
     "blade compare before.jsonl after.jsonl --out diff",
-    "blade compare out/base out/candidate --fail-on-regression",
+    "blade compare out/base out/candidate --fail-on-regression --junit blade.xml",
+    "blade compare main.jsonl branch.jsonl --format github > comment.md",
     "blade compare all.jsonl --group-by model --base gpt-5 --slice difficulty",
 )
 
@@ -53,7 +64,7 @@ def compare(
         ),
     ],
     out: Annotated[Path, typer.Option(metavar="DIR", help="Folder to write to.")] = Path("blade-comparison"),
-    format: Format = None,
+    input_format: InputFormat = None,
     task_field: TaskField = None,
     repeat_field: RepeatField = None,
     reward_field: RewardField = None,
@@ -81,6 +92,18 @@ def compare(
     fail_on_regression: Annotated[
         bool, typer.Option("--fail-on-regression", help="Exit with 1 when any run regressed from the base.")
     ] = False,
+    format: Annotated[
+        OutputFormat,
+        typer.Option(
+            help="How to print the result; `github` is the body of one comment, also added to a job's summary."
+        ),
+    ] = OutputFormat.text,
+    link: Annotated[
+        str | None, typer.Option(metavar="URL", help="Where the whole report can be opened; for --format github.")
+    ] = None,
+    junit: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Also write the verdict and the tasks behind it as JUnit XML.")
+    ] = None,
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
@@ -98,7 +121,7 @@ def compare(
     from blade.rollouts import ReadOptions
 
     read = ReadOptions(
-        format=format,
+        format=input_format,
         task_field=task_field,
         repeat_field=repeat_field,
         reward_field=reward_field,
@@ -120,9 +143,33 @@ def compare(
     with ReadingBar(wanted=not quiet) as bar:
         runs, options = gather(inputs, read=read, options=options, base=base, progress=bar)
         comparison = write_comparison(out, runs, CompareOptions(pack=options.pack))
-    render(comparison, out, as_json=as_json, quiet=quiet)
+    if junit is not None:
+        write_junit(junit, comparison)
+    if format is OutputFormat.github:
+        print_comment(comparison, out, link)
+    else:
+        render(comparison, out, as_json=as_json, quiet=quiet)
     if fail_on_regression:
         fail_if_regressed(comparison)
+
+
+def write_junit(place: Path, comparison: "Comparison") -> None:
+    """Writes the verdict for test reporters."""
+    from blade.report.ci import junit_xml
+    from blade.report.files import write_file
+
+    write_file(place, junit_xml(comparison))
+
+
+def print_comment(comparison: "Comparison", out: Path, link: str | None) -> None:
+    """Prints the comment and adds it to the summary of the job that runs us."""
+    from blade.report.ci import github_comment
+
+    text = github_comment(comparison, out, link)
+    typer.echo(text, nl=False)
+    if summary := os.environ.get("GITHUB_STEP_SUMMARY"):
+        with Path(summary).open("a", encoding="utf-8") as file:
+            file.write(text)
 
 
 def render(comparison: "Comparison", out: Path, *, as_json: bool, quiet: bool) -> None:

@@ -17,10 +17,9 @@ class Choice(StrEnum):
     error = "error"
 
 
-Format = Annotated[
-    str | None,
-    typer.Option(metavar="F", help="Format of the inputs (see `blade list formats`); detected by content otherwise."),
-]
+FORMAT_HELP = "Format of the inputs (see `blade list formats`); detected by content otherwise."
+Format = Annotated[str | None, typer.Option("--format", "--input-format", metavar="F", help=FORMAT_HELP)]
+InputFormat = Annotated[str | None, typer.Option(metavar="F", help=FORMAT_HELP)]
 TaskField = Annotated[str | None, typer.Option(metavar="F", help="Field that names the task; dots reach into objects.")]
 RepeatField = Annotated[str | None, typer.Option(metavar="F", help="Field that numbers the attempts.")]
 RewardField = Annotated[str | None, typer.Option(metavar="F", help="Field that holds the score.")]
