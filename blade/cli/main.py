@@ -30,6 +30,7 @@ from blade.cli import (
     show,
     skill_group,
     validate,
+    view,
 )
 from blade.cli.groups import InOrder, offer
 from blade.cli.options import epilog
@@ -91,6 +92,7 @@ app.command(epilog=show.EPILOG)(show.show)
 app.command(epilog=diff.EPILOG)(diff.diff)
 app.command(epilog=label.EPILOG)(label.label)
 app.command(epilog=report.EPILOG)(report.report)
+app.command(epilog=view.EPILOG)(view.view)
 app.command(epilog=check.EPILOG)(check.check)
 app.command(epilog=compare.EPILOG)(compare.compare)
 app.command(epilog=analyze.EPILOG)(analyze.analyze)

@@ -141,13 +141,16 @@ def open_workspace(folder: Path) -> Workspace:
     )
 
 
-def append_label(workspace: Workspace, label: Label) -> Label:
+def append_label(workspace: Workspace, label: Label, run: Run | None = None) -> Label:
     """Adds a label to the workspace, as it was written: citations in plain form.
+
+    Args:
+        run: the workspace's run, when it was read already.
 
     Raises:
         UsageError: the label's task, cause, author, citations or quotes do not hold.
     """
-    checked = check_label(label, workspace.analysis, workspace.run())
+    checked = check_label(label, workspace.analysis, run or workspace.run())
     with locked(workspace.folder):
         append_line(workspace.folder / LABELS, msgspec.json.encode(checked))
     return checked

@@ -66,7 +66,7 @@ def test_the_commands_are_listed_in_the_order_of_use() -> None:
     found = blade("--help").stdout
 
     listed = [line.split()[0] for line in found.partition("Commands:")[2].splitlines() if line.startswith("  ")]
-    assert listed[:7] == ["diagnose", "show", "diff", "label", "report", "check", "compare"]
+    assert listed[:8] == ["diagnose", "show", "diff", "label", "report", "view", "check", "compare"]
 
 
 def test_the_exit_codes_are_in_the_main_help() -> None:

@@ -224,8 +224,8 @@ def squeeze(data: bytes) -> bytes:
     return base64.b64encode(packer.compress(data) + packer.flush())
 
 
-def page_rollout(row: int, rollout: Rollout) -> PageRollout:
-    """A rollout as a page shows it."""
+def page_rollout(row: int, rollout: Rollout, *, most: int | None = MOST_CHARS) -> PageRollout:
+    """A rollout as a page shows it; of a text at most so many characters."""
     source, ending, usage = rollout.source, rollout.ending, rollout.usage
     spent = {name: getattr(usage, name) for name in usage.__struct_fields__}
     return PageRollout(
@@ -242,19 +242,19 @@ def page_rollout(row: int, rollout: Rollout) -> PageRollout:
         tests={clean(name): status for name, status in rollout.tests.items()},
         scores={clean(name): score for name, score in rollout.scores.items()} if len(rollout.scores) > 1 else {},
         fields=dict(shown_fields(rollout)),
-        items=[page_item(item) for item in rollout.items],
+        items=[page_item(item, most) for item in rollout.items],
     )
 
 
-def page_item(item: Item) -> PageItem:
+def page_item(item: Item, most: int | None) -> PageItem:
     thought, said = split_thinking(item.text) if item.kind == "message" and not item.prompt else ("", item.text)
     return PageItem(
         kind=item.kind,
         role=text(item.role),
         name=text(item.name),
-        text=clean(said[:MOST_CHARS]),
-        thought=clean(thought[:MOST_CHARS]),
-        cut=max(0, len(said) - MOST_CHARS) + max(0, len(thought) - MOST_CHARS),
+        text=clean(said[:most]),
+        thought=clean(thought[:most]),
+        cut=len(said) - len(said[:most]) + len(thought) - len(thought[:most]),
         error=text(item.error),
         agent=text(item.agent),
         prompt=item.prompt,
