@@ -30,6 +30,9 @@ OFTEN = 0.2
 """Share of passing rollouts above which leaving the expected path is no difference. Tools that change something leave
 it in 0 to 16 % of the passing rollouts of tau-bench's airline and retail runs, tools that read in 28 to 100 %."""
 
+RARELY = 0.05
+"""Share of passing rollouts up to which errors are not usual."""
+
 
 class Difference(msgspec.Struct, frozen=True, kw_only=True):
     """One thing that was expected and not done, done and not expected, or done otherwise."""
@@ -60,6 +63,8 @@ class Conventions(msgspec.Struct, frozen=True, kw_only=True):
     """Tools that some task expects."""
     free: frozenset[str] = frozenset()
     """Arguments that may hold anything, as `tool.argument`."""
+    errors_usual: bool = False
+    """Whether passing rollouts meet errors as well, so that an error alone says nothing."""
 
     def counts(self, difference: Difference) -> bool:
         """Whether a difference matters, as far as the run tells."""
@@ -83,9 +88,13 @@ class CallHabits:
         self.listed: set[str] = set()
         self.seen: Counter[str] = Counter()
         self.strayed: Counter[frozenset[str]] = Counter()
+        self.passed = self.passed_with_error = 0
 
     def add(self, rollout: Rollout, differences: Iterable[Difference]) -> None:
         """Takes in a rollout with everything in which it differs."""
+        if rollout.success:
+            self.passed += 1
+            self.passed_with_error += any(item.error is not None for item in rollout.items)
         calls = rollout.expected.calls if rollout.expected else None
         if calls is None:
             return
@@ -105,7 +114,8 @@ class CallHabits:
         free = self._too_often(arguments)
         for strayed, rollouts in self.strayed.items():
             tools.update(dict.fromkeys({name.partition(".")[0] for name in strayed - free}, rollouts))
-        return Conventions(reading=self._too_often(tools), listed=frozenset(self.listed), free=free)
+        usual = self.passed_with_error > RARELY * self.passed
+        return Conventions(reading=self._too_often(tools), listed=frozenset(self.listed), free=free, errors_usual=usual)
 
     def _too_often(self, counts: Counter[str]) -> frozenset[str]:
         return frozenset(name for name, count in counts.items() if count > OFTEN * max(self.seen[name], 1))

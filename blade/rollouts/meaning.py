@@ -1,7 +1,7 @@
 """What a whole row says beyond its table: what was expected, what was answered, which checks passed, what it cost.
 
 Rows of our own form say it in our words. Of the formats read as records, only what the format defines is taken, each
-in its own module; everything stays in `fields` as well.
+in its own module, and of records that nobody knows what they name as the Gym does; everything stays in `fields` too.
 """
 
 from typing import Any
@@ -48,18 +48,14 @@ def meaning_of(record: dict[str, Any], form: Format) -> Meaning:
         if isinstance(response, dict) and response.get(name)
     }
     tools = request.get("tools") if isinstance(request, dict) else None
-    is_gym = form.name == gym.FORMAT.name
+    is_tau = form.name == tau_bench.FORMAT.name
     return Meaning(
-        answer=gym.answer(record) if is_gym else None,
-        expected=gym.expected(record) if is_gym else tau_bench.expected(record) if is_tau(form) else None,
-        tests=gym.tests(record) if is_gym else {},
+        answer=None if is_tau else gym.answer(record),
+        expected=tau_bench.expected(record) if is_tau else gym.expected(record),
+        tests={} if is_tau else gym.tests(record),
         tools=[tool for tool in tools if isinstance(tool, dict)] if isinstance(tools, list) else [],
         fields={**broke, **{key: value for key, value in record.items() if key not in hidden}},
     )
-
-
-def is_tau(form: Format) -> bool:
-    return form.name == tau_bench.FORMAT.name
 
 
 def own_meaning(record: dict[str, Any]) -> Meaning:

@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from blade.rollouts.conform import BadRow, decode_any, mended_items
+from blade.rollouts.conversations import among_agents
 from blade.rollouts.formats import Format
 from blade.rollouts.layout import RawItem
 from blade.rollouts.steps import (
@@ -47,7 +48,7 @@ def read_items(record: dict[str, Any], form: Format) -> list[Item]:
     names = called_names(before + after)
     made = [make_item(item, names, position, prompt=True) for position, item in enumerate(before)]
     made += [make_item(item, names, position, prompt=False) for position, item in enumerate(after, len(before))]
-    return [with_error(item, form.error_opening) for item in made]
+    return among_agents([with_error(item, form.error_opening) for item in made])
 
 
 def raw_items(record: dict[str, Any], path: str | None) -> Trajectory:

@@ -52,7 +52,8 @@ def chance_features(tasks: int, rng: np.random.Generator) -> dict[str, list[Valu
 
 def test_the_feature_that_separates_tasks_is_said_with_both_rates() -> None:
     rng = np.random.default_rng(3)
-    features = {**chance_features(60, rng), "expected changes": [float(n % 3) for n in range(60)]}
+    features = chance_features(60, rng)
+    features["expected changes"] = [float(n % 3) for n in range(60)]
     (found, *_) = find_predictors(features, passing([0.9 if n % 3 == 0 else 0.2 for n in range(60)], rng), rng=rng)
 
     assert (found.inside.n, found.outside.n) == (20, 40)

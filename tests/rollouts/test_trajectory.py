@@ -103,3 +103,22 @@ def test_a_row_with_lone_surrogates_is_still_read() -> None:
 def test_a_row_that_is_no_object_any_more_is_bad() -> None:
     with pytest.raises(BadRow, match="is not an object any more; run diagnose again"):
         read_record(b"[]")
+
+
+def test_the_names_of_messages_are_agents_and_one_that_runs_code_is_none() -> None:
+    said = [("ann", "assistant", "plan"), ("run", "user", "nothing to run"), ("bob", "user", "print(x)")]
+    failed = ("run", "user", "exitcode: 1 (execution failed)\nCode output:\nNameError: name 'x' is not defined\n")
+    turns = [{"name": name, "role": role, "content": text} for name, role, text in [*said, failed]]
+
+    assert [(i.kind, i.agent, i.error) for i in read_items({"traj": turns}, TAU)] == [
+        ("message", "ann", None),
+        ("tool_result", None, None),
+        ("message", "bob", None),
+        ("tool_result", None, "NameError: name 'x' is not defined"),
+    ]
+
+
+def test_one_name_alone_makes_no_conversation_of_agents() -> None:
+    turns = [{"name": "ann", "role": "assistant", "content": "a"}, {"role": "user", "content": "b"}]
+
+    assert [(i.kind, i.agent) for i in read_items({"traj": turns}, TAU)] == [("message", None), ("environment", None)]
