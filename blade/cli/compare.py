@@ -20,6 +20,7 @@ from blade.cli.reading_options import (
     NoCache,
     OutputField,
     Pack,
+    PriceTable,
     Quiet,
     Records,
     RepeatField,
@@ -33,6 +34,7 @@ from blade.cli.reading_options import (
     Variant,
     Where,
     fields_in,
+    prices_path,
 )
 
 if TYPE_CHECKING:
@@ -81,6 +83,7 @@ def compare(
     slice: Slices = None,
     cluster_field: ClusterField = None,
     pack: Pack = None,
+    prices: PriceTable = None,
     expected_repeats: ExpectedRepeats = None,
     duplicates: Duplicates = Choice.first,
     jobs: Jobs = None,
@@ -139,7 +142,9 @@ def compare(
         jobs=jobs or cores(),
         use_cache=not no_cache,
     )
-    options = AnalyzeOptions(success=success, slices=tuple(slice or ()), cluster_field=cluster_field, pack=pack)
+    options = AnalyzeOptions(
+        success=success, slices=tuple(slice or ()), cluster_field=cluster_field, prices=prices_path(prices), pack=pack
+    )
     with ReadingBar(wanted=not quiet) as bar:
         runs, options = gather(inputs, read=read, options=options, base=base, progress=bar)
         comparison = write_comparison(out, runs, CompareOptions(pack=options.pack))

@@ -18,6 +18,7 @@ from blade.cli.reading_options import (
     NoCache,
     OutputField,
     Pack,
+    PriceTable,
     Quiet,
     Records,
     RepeatField,
@@ -31,6 +32,7 @@ from blade.cli.reading_options import (
     Variant,
     Where,
     fields_in,
+    prices_path,
 )
 
 if TYPE_CHECKING:
@@ -80,6 +82,7 @@ def diagnose(
     slice: Slices = None,
     cluster_field: ClusterField = None,
     pack: Pack = None,
+    prices: PriceTable = None,
     expected_repeats: ExpectedRepeats = None,
     duplicates: Duplicates = Choice.first,
     jobs: Jobs = None,
@@ -118,7 +121,9 @@ def diagnose(
         jobs=jobs or cores(),
         use_cache=not no_cache,
     )
-    options = AnalyzeOptions(success=success, slices=tuple(slice or ()), cluster_field=cluster_field, pack=pack)
+    options = AnalyzeOptions(
+        success=success, slices=tuple(slice or ()), cluster_field=cluster_field, prices=prices_path(prices), pack=pack
+    )
     if benchmark is not None:
         options = as_benchmark_says(options, benchmark, root)
     with ReadingBar(wanted=not quiet) as bar:

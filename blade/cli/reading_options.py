@@ -1,6 +1,7 @@
 """Options of the commands that read and analyse rollouts, declared once."""
 
 from enum import StrEnum
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -68,6 +69,10 @@ Slices = Annotated[
 ClusterField = Annotated[
     str | None, typer.Option(metavar="F", help="Field that says which tasks belong together, for the intervals.")
 ]
+PriceTable = Annotated[
+    Path | None,
+    typer.Option("--prices", metavar="FILE", help="Price table to use in place of the one that comes with BLADE."),
+]
 Pack = Annotated[
     str | None,
     typer.Option(metavar="NAME", help="Taxonomy pack, by name or path; `none` for none. Chosen by fields otherwise."),
@@ -81,6 +86,11 @@ Jobs = Annotated[
 ]
 NoCache = Annotated[bool, typer.Option("--no-cache", help="Neither use nor keep what was read before.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print no summary and no progress.")]
+
+
+def prices_path(place: Path | None) -> str | None:
+    """A price table as later commands find it again."""
+    return None if place is None else str(place.absolute())
 
 
 def fields_in(text: str | None, option: str = "--group-by") -> tuple[str, ...]:

@@ -13,6 +13,7 @@ from blade.diagnosis.labels import Confidence, Evidence
 from blade.diagnosis.pairs import Contrast
 from blade.metrics import Buckets, Interval, Metric, Metrics, Misplacement, Success, TaskResult, VarianceSplit, Variant
 from blade.metrics.effort import Effort
+from blade.metrics.prices import Cost
 from blade.metrics.slices import Slice
 from blade.rollouts import BadLine, Duplicate, Identity
 
@@ -388,6 +389,8 @@ class Analysis(msgspec.Struct, frozen=True, kw_only=True):
     """One result per task."""
     slices: list[SliceTable]
     """The run cut by fields."""
+    cost: Cost | None = None
+    """What the run cost in US dollars; `None` when nobody knows."""
     effort: list[Effort]
     """Tokens, steps and time of passing and failing rollouts."""
     pack: PackUse | None = None

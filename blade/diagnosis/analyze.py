@@ -2,6 +2,7 @@
 
 import contextlib
 from collections.abc import Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
@@ -42,6 +43,7 @@ from blade.diagnosis.verdicts import Rival
 from blade.errors import UsageError
 from blade.metrics import Outcomes, Success, measure, parse_success_rule
 from blade.metrics.effort import compare_effort
+from blade.metrics.prices import Prices, cost_of, dollars, load_prices
 from blade.metrics.values import Floats
 from blade.rollouts import ReadOptions
 from blade.rollouts.copies import is_copy
@@ -59,6 +61,8 @@ class AnalyzeOptions(msgspec.Struct, frozen=True, kw_only=True):
     """Fields to cut the run by, besides those that are found."""
     cluster_field: str | None = None
     """Field that says which tasks belong together, for the standard errors."""
+    prices: str | None = None
+    """Path of a price table that replaces the one that comes with BLADE."""
     pack: str | None = None
     """Taxonomy pack by name or path; chosen by the rows' fields when `None`, and `none` for no pack at all."""
 
@@ -122,7 +126,8 @@ def diagnose(run: Run, options: AnalyzeOptions | None = None, *, others: Sequenc
     verdicts = decide_causes(measures.tasks, table, outcomes, sightings, findings, answers, family)
     findings += pack_findings(run, taxonomy, findings)
     causes = [as_cause(label) for label in quote_evidence(run, verdicts, pack_quotes(taxonomy))]
-    costs = quantities(table)
+    prices = load_prices(Path(options.prices) if options.prices else None)
+    costs = quantities(table, prices)
     own_modes, remedies = pack_modes(family), pack_remedies(taxonomy)
     modes = {**own_modes, **without_covered(failure_modes(outcomes, sightings, findings), own_modes)}
     rows = ablate(outcomes, modes)
@@ -143,6 +148,7 @@ def diagnose(run: Run, options: AnalyzeOptions | None = None, *, others: Sequenc
         tasks=measures.tasks,
         slices=cut(table, outcomes, options.slices, usual=() if result is None else result.pack.slices),
         effort=compare_effort(outcomes, costs),
+        cost=cost_of(table, outcomes.success, prices),
         pack=describe_pack(run, taxonomy),
         funnel=build_funnel(table, outcomes) if result is None else [found.stage for found in result.stages],
         signals=describe_signals(sightings, table, outcomes),
@@ -194,9 +200,10 @@ def coverage_of(run: Run, outcomes: Outcomes) -> Coverage:
     )
 
 
-def quantities(table: RolloutTable) -> dict[str, Floats]:
+def quantities(table: RolloutTable, prices: Prices) -> dict[str, Floats]:
     """What a rollout may cost, per row; quantities no row has are left out."""
     found = {
+        "US dollars": dollars(table, prices)[0],
         "input tokens": table.input_tokens,
         "output tokens": table.output_tokens,
         "seconds": table.seconds,
