@@ -93,6 +93,7 @@ def read(path: Path, wanted: Collection[int] | None = None) -> Iterator[Found]:
     known = [trial for trial in trials if isinstance(trial, Trial)]
     groups = {group: counted_key(group, known) for group in dict.fromkeys(trial.group for trial in known)}
     attempts, unread = Attempts(), []
+    alone = folders == [path if path.is_dir() else path.parent]
     for index, (folder, trial) in enumerate(zip(folders, trials, strict=True)):
         if isinstance(trial, str):
             yield bad_line(folder / RESULT, trial, offset=index)
@@ -100,14 +101,21 @@ def read(path: Path, wanted: Collection[int] | None = None) -> Iterator[Found]:
         if trial is None:
             yield from unfinished(folder, index, list(groups), attempts)
             continue
-        repeat = attempts.next(trial.group, trial.task_name)
+        repeat = place_among_siblings(folder) if alone else attempts.next(trial.group, trial.task_name)
         if wanted is None or index in wanted:
             story, error = told(folder, trial)
             unread += [error] if error else []
-            run = trial.group if len(groups) > 1 else None
+            run = trial.group if alone or len(groups) > 1 else folder.parent.name
             yield rollout(folder, index, trial, repeat, run=run, key=groups[trial.group], story=story)
     if wanted is None:
         yield from notes(path, known, groups, unread)
+
+
+def place_among_siblings(folder: Path) -> int:
+    """Which attempt a trial that is read alone is: names are `<task>__<random>`, and all trials may be given so."""
+    task = folder.name.rpartition("__")[0]
+    names = [one.name for one in subfolders(folder.parent) if one.name.rpartition("__")[0] == task]
+    return names.index(folder.name) if folder.name in names else 0
 
 
 def read_trial(folder: Path) -> Trial | str | None:
@@ -176,7 +184,7 @@ def unfinished(folder: Path, index: int, groups: list[str], attempts: Attempts) 
     yield Rollout(
         task=task,
         repeat=attempts.next(group, task),
-        run=group if len(groups) > 1 else None,
+        run=group if len(groups) > 1 else folder.parent.name,
         ending=Ending(kind="cancelled", origin="runner", message="the trial left no result.json"),
         model=model,
         agent=agent,

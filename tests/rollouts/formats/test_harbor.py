@@ -215,3 +215,19 @@ def test_a_job_goes_through_diagnose_and_show(tmp_path: Path) -> None:
     shown = CliRunner().invoke(app, ["show", str(out), "chess:0"])
     assert shown.exit_code == 0, shown.output
     assert "Found it." in shown.output
+
+
+def test_trials_given_one_by_one_are_attempts_of_one_run() -> None:
+    each = [one for name in ("fix-git__a1", "fix-git__b2") for one in harbor.read(JOB / name, {0})]
+    assert [(one.run, one.task, one.repeat) for one in each if isinstance(one, Rollout)] == [
+        ("terminus-2__m__terminal-bench", "fix-git", 0),
+        ("terminus-2__m__terminal-bench", "fix-git", 1),
+    ]
+
+
+def test_jobs_of_different_tasks_are_never_one_run(tmp_path: Path) -> None:
+    for name, trial in (("one", "fix-git__a1"), ("two", "chess__e5")):
+        shutil.copytree(JOB / trial, tmp_path / name / trial)
+        (tmp_path / name / "result.json").write_text('{"n_total_trials": 1, "stats": {}}')
+    runs = {one.run for name in ("one", "two") for one in harbor.read(tmp_path / name) if isinstance(one, Rollout)}
+    assert runs == {"one", "two"}
