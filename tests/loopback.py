@@ -89,6 +89,13 @@ class Garbage(NamedTuple):
     body: bytes = b"<html>502 in disguise</html>"
 
 
+class Packed(NamedTuple):
+    """A body in an encoding, as a server may choose."""
+
+    body: bytes
+    encoding: str = "gzip"
+
+
 class Wrong(NamedTuple):
     """JSON that follows no protocol."""
 
@@ -101,7 +108,7 @@ class Give(NamedTuple):
     body: Any
 
 
-Answer = Give | Say | Status | Hang | Drip | Cut | Drop | Garbage | Wrong
+Answer = Give | Packed | Say | Status | Hang | Drip | Cut | Drop | Garbage | Wrong
 Script = Callable[[Call], Answer]
 
 
@@ -211,6 +218,8 @@ async def perform(answer: Answer, call: Call, writer: asyncio.StreamWriter) -> b
             await send(writer, 200, answer.body)
         case Garbage():
             await send(writer, 200, answer.body)
+        case Packed():
+            await send(writer, 200, answer.body, extra=f"content-encoding: {answer.encoding}\r\n")
         case Hang():
             await asyncio.sleep(answer.seconds)
             return False

@@ -23,7 +23,8 @@ TYPES: dict[str, tuple[type, ...]] = {
 
 def invalid_call(items: Sequence[Item], tools: Iterable[Mapping[str, Any]]) -> int | None:
     """Position of the first call that its tool's schema does not allow and that was never made right."""
-    schemas = {str(tool["name"]): tool.get("parameters") or {} for tool in map(function_of, tools) if "name" in tool}
+    named = [tool for tool in map(function_of, tools) if isinstance(tool.get("name"), str)]
+    schemas = {tool["name"]: given if isinstance(given := tool.get("parameters"), dict) else {} for tool in named}
     calls = [item for item in items if item.kind == "tool_call" and not item.prompt and item.name]
     if not schemas:
         return None
@@ -32,8 +33,10 @@ def invalid_call(items: Sequence[Item], tools: Iterable[Mapping[str, Any]]) -> i
     return next((item.position for item in wrong if right.get(item.name, -1) < item.position), None)
 
 
-def function_of(tool: Mapping[str, Any]) -> Mapping[str, Any]:
-    """What a tool says of its function, in either dialect of the API; nothing of a built-in tool."""
+def function_of(tool: Any) -> Mapping[str, Any]:
+    """What a tool says of its function, in either dialect of the API; nothing of a built-in or malformed tool."""
+    if not isinstance(tool, Mapping):
+        return {}
     if isinstance(tool.get("function"), dict):
         return dict(tool["function"])
     return tool if tool.get("type") == "function" else {}
@@ -48,8 +51,8 @@ def fault_of(item: Item, schemas: Mapping[str, Mapping[str, Any]]) -> str | None
         return "its arguments are no object"
     known = schema.get("properties")
     properties = known if isinstance(known, dict) else {}
-    required = schema.get("required") if isinstance(schema.get("required"), list) else []
-    missing = [name for name in required or () if name not in given]
+    required = needed if isinstance(needed := schema.get("required"), list) else []
+    missing = [name for name in required if isinstance(name, str) and name not in given]
     if missing:
         return f"{missing[0]} is missing"
     unknown = [name for name in given if name not in properties]
@@ -64,7 +67,11 @@ def mismatch(name: str, value: Any, schema: Any) -> str | None:
         return None
     allowed = schema.get("type")
     names = [allowed] if isinstance(allowed, str) else allowed if isinstance(allowed, list) else []
-    if names and all(kind in TYPES for kind in names) and not any(is_a(value, kind) for kind in names):
+    if (
+        names
+        and all(isinstance(kind, str) and kind in TYPES for kind in names)
+        and not any(is_a(value, kind) for kind in names)
+    ):
         return f"{name} is {type(value).__name__}, expected {' or '.join(names)}"
     choices = schema.get("enum")
     return f"{name} is none of its choices" if isinstance(choices, list) and value not in choices else None

@@ -16,7 +16,7 @@ from blade.evals.counted import is_number
 from blade.evals.files import ENCODER
 from blade.evals.materialize import Row
 from blade.evals.rows import FAILURE, NOT_KEPT, identity
-from blade.llm.bodies import read_body
+from blade.llm.bodies import BOUNDED, BadBody, read_body
 from blade.llm.faults import kind_of, malformed, redacted, retry_after, timed_out
 from blade.llm.model import ModelError
 from blade.llm.retrying import Backoff
@@ -46,13 +46,15 @@ class AgentPlayer:
 
     async def _post(self, data: bytes) -> Row:
         if self._client is None:
-            self._client = openai.DefaultAsyncHttpxClient(timeout=self._timeout)
+            self._client = openai.DefaultAsyncHttpxClient(timeout=self._timeout, event_hooks=BOUNDED)
         try:
             async with asyncio.timeout(self._timeout):
                 response = await self._client.post(self.url, content=data, headers=JSON)
         except TimeoutError:
             raise timed_out(self.name) from None
         except Exception as error:  # the client's errors have no public name that all versions of the SDK share
+            if isinstance(error, BadBody):
+                raise malformed(self.name, str(error)) from None
             if "Timeout" in type(error).__name__:
                 raise timed_out(self.name) from None
             raise ModelError(

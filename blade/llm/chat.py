@@ -103,10 +103,13 @@ class ChatWire:
         if not found.choices:
             raise msgspec.ValidationError("it holds no choice")
         choice = found.choices[0]
+        items = items_of(choice.message, found.id or "")
+        if not items and choice.finish_reason is None:
+            raise msgspec.ValidationError("it holds neither words nor a reason to stop")
         return Reply(
             id=found.id or "",
             model=found.model or "",
-            items=items_of(choice.message, found.id or ""),
+            items=items,
             usage=usage_of(found.usage) if found.usage else None,
             incomplete=CUT.get(choice.finish_reason or ""),
         )

@@ -10,7 +10,7 @@ from typing import Any, Generic, Protocol, TypeVar
 
 import msgspec
 
-from blade.llm.bodies import read_body
+from blade.llm.bodies import BadBody, read_body
 from blade.llm.faults import from_sdk, malformed, timed_out
 from blade.llm.model import ModelError, Reply, Request
 from blade.llm.retrying import Backoff
@@ -106,6 +106,8 @@ class Client(Generic[Sdk]):
                     body = await self._wire.send(client, payload)
         except TimeoutError:
             raise timed_out(self.name) from None
+        except BadBody as error:
+            raise malformed(self.name, str(error)) from None
         except self._wire.sdk.APIError as error:
             raise from_sdk(self._wire.sdk, error, model=self.name) from error
         try:

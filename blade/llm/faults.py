@@ -11,6 +11,7 @@ import re
 from types import ModuleType
 from typing import Any
 
+from blade.llm.bodies import BadBody
 from blade.llm.model import ErrorKind, ModelError
 
 QUOTED = 300
@@ -28,6 +29,8 @@ def from_sdk(sdk: ModuleType, error: Exception, *, model: str) -> ModelError:
         return from_status(error, model=model)
     if isinstance(error, sdk.APIConnectionError):
         cause = error.__cause__
+        if isinstance(cause, BadBody):
+            return malformed(model, str(cause))
         why = f" ({redacted(str(cause))})" if cause is not None and str(cause) else ""
         return ModelError(f"{model}: the connection failed{why}.", kind="connection")
     return ModelError(f"{model}: the request failed: {redacted(str(error))}", kind="malformed")

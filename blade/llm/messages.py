@@ -11,6 +11,7 @@ from typing import Any, Literal, cast
 import anthropic
 import msgspec
 
+from blade.llm.bodies import BOUNDED
 from blade.llm.client import NO_KEY, Endpoint
 from blade.llm.model import (
     Item,
@@ -72,7 +73,10 @@ class MessagesWire:
         key = os.environ.get("ANTHROPIC_API_KEY") or NO_KEY
         # This SDK adds /v1 itself, and people name their servers with it.
         base = endpoint.base_url and endpoint.base_url.rstrip("/").removesuffix("/v1")
-        return anthropic.AsyncAnthropic(api_key=key, base_url=base, timeout=endpoint.timeout, max_retries=0)
+        carrier = anthropic.DefaultAsyncHttpxClient(event_hooks=BOUNDED)
+        return anthropic.AsyncAnthropic(
+            api_key=key, base_url=base, timeout=endpoint.timeout, max_retries=0, http_client=carrier
+        )
 
     def payload(self, request: Request, endpoint: Endpoint) -> dict[str, Any]:
         settings = {
@@ -90,6 +94,8 @@ class MessagesWire:
 
     def reply(self, body: bytes, payload: dict[str, Any]) -> Reply:
         found = DECODER.decode(body)
+        if not found.content and found.stop_reason is None:
+            raise msgspec.ValidationError("it holds neither content nor a reason to stop")
         blocks = enumerate(found.content)
         return Reply(
             id=found.id,

@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 import openai
 
+from blade.llm.bodies import BOUNDED
 from blade.llm.client import NO_KEY, Endpoint
 from blade.llm.model import Item, Reply, Request, Usage, token_count
 from blade.llm.schemas import json_schema
@@ -75,6 +76,8 @@ class ResponsesWire:
         found = DECODER.decode(body)
         if found.status == "failed" or found.error:
             raise msgspec.ValidationError(f"it says that it failed: {found.error}")
+        if not found.output and found.status is None:
+            raise msgspec.ValidationError("it holds neither output nor status")
         for item in found.output:
             check_item(item)
         usage = usage_of(found.usage) if found.usage else None
@@ -94,7 +97,10 @@ class ResponsesWire:
 def open_openai(endpoint: Endpoint) -> openai.AsyncOpenAI:
     """The SDK's client; a key only from the environment, and none needed for somebody else's server."""
     key = os.environ.get("OPENAI_API_KEY") or NO_KEY
-    return openai.AsyncOpenAI(api_key=key, base_url=endpoint.base_url, timeout=endpoint.timeout, max_retries=0)
+    carrier = openai.DefaultAsyncHttpxClient(event_hooks=BOUNDED)
+    return openai.AsyncOpenAI(
+        api_key=key, base_url=endpoint.base_url, timeout=endpoint.timeout, max_retries=0, http_client=carrier
+    )
 
 
 async def post(client: openai.AsyncOpenAI, path: str, body: dict[str, Any]) -> bytes:

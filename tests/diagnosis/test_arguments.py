@@ -24,6 +24,15 @@ SCHEMA = {
 CLICK = {"type": "function", "name": "click", "parameters": SCHEMA}
 
 
+ODD = [
+    {"parameters": {"required": [[]], "properties": {"x": {"type": [["integer"]]}}}},
+    {"parameters": {"required": {"x": 1}, "properties": [1]}},
+    {"parameters": ["x"]},
+    {"parameters": {"properties": {"x": {"enum": {"a": 1}, "type": 5}}}},
+]
+"""What schemas of tools look like that nobody checked."""
+
+
 def made(*arguments: Any, name: str = "click") -> list[Item]:
     texts = [given if isinstance(given, str) else json.dumps(given) for given in arguments]
     return [Item(position=n, kind="tool_call", name=name, text=text) for n, text in enumerate(texts)]
@@ -86,3 +95,14 @@ def test_an_invalid_call_explains_a_failure(tmp_path: Path) -> None:
     [cause] = analyze_rows(tmp_path, rows).causes
     assert (cause.label, cause.author, cause.evidence[0].citation) == ("BI", "rule:invalid_arguments", "9:0#1")
     assert cause.evidence[0].quote == '{"x": [4, 5]}'
+
+
+@pytest.mark.parametrize("odd", ODD)
+def test_a_malformed_schema_holds_nothing_against_a_call(odd: dict[str, Any]) -> None:
+    assert invalid_call(made({"x": 1}), [{"type": "function", "name": "click", **odd}]) is None
+
+
+def test_a_tool_that_is_none_is_passed_over() -> None:
+    tools: list[Any] = [5, None, {"type": "function", "name": ["click"]}, CLICK]
+
+    assert invalid_call(made({"x": 1}), tools) is None

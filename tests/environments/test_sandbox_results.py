@@ -3,7 +3,7 @@
 import pytest
 from sandbox_attacks import attack
 
-from blade.environments.unit_tests.sandbox import Died, Raised, Returned
+from blade.environments.unit_tests.sandbox import Died, Raised, Returned, outcome_of
 
 
 @pytest.mark.parametrize("status", [0, 1])
@@ -108,6 +108,24 @@ def test_a_forged_reply_is_no_result(reply: bytes) -> None:
             os._exit(0)
     """
     assert isinstance(attack(code, reply), Died)
+
+
+@pytest.mark.parametrize(
+    "raised",
+    [
+        pytest.param("type('ValueError', (Exception,), {})()", id="only_the_name"),
+        pytest.param("type('X', (KeyError, ValueError), {})()", id="of_every_kind"),
+    ],
+)
+def test_an_exception_is_of_the_nearest_kind_that_python_has(raised: str) -> None:
+    outcome = attack(f"def f():\n    raise {raised}")
+
+    assert isinstance(outcome, Raised) and "ValueError" not in outcome.kinds
+
+
+@pytest.mark.parametrize("kind", ["int", "no_such", "ValueError "])
+def test_a_forged_kind_of_exception_is_no_reply(kind: str) -> None:
+    assert outcome_of({"raised": "ValueError", "kind": kind, "message": ""}) == Died("malformed_reply")
 
 
 def test_requests_read_ahead_hold_no_expected_results() -> None:

@@ -1,10 +1,13 @@
 """Whatever a server does, a client answers or says what kind of trouble it is, and tries again when that can help."""
 
+import gzip
+import json
 import time
+import tracemalloc
 
 import pytest
 from asking import APIS, ask, failure
-from loopback import Answer, Cut, Drip, Drop, Garbage, Hang, Loopback, Say, Status, Wrong, in_turn
+from loopback import Answer, Cut, Drip, Drop, Garbage, Hang, Loopback, Packed, Say, Status, Wrong, in_turn
 
 from blade.llm import ModelError, connect
 from blade.llm.connect import Api
@@ -22,6 +25,13 @@ PASSING = [
     pytest.param(Garbage(b""), "malformed", id="empty_body"),
     pytest.param(Garbage(b'{"id": "resp_1", "output": ['), "malformed", id="torn_json"),
     pytest.param(Garbage(b"\xff\xfe"), "malformed", id="no_text"),
+    pytest.param(Packed(b"no gzip"), "malformed", id="not_packed"),
+    pytest.param(Packed(b"(\xb5/\xfd", "zstd"), "malformed", id="packed_unasked"),
+    pytest.param(
+        Wrong({"output": [], "choices": [{"message": {}}], "content": [], "type": "message"}),
+        "malformed",
+        id="empty_without_a_reason",
+    ),
     pytest.param(Garbage(b"[" * 100_000), "malformed", id="nested_without_end"),
 ]
 
@@ -69,6 +79,31 @@ def test_half_a_character_is_the_model_s_answer_and_no_fault_of_the_server_s(hal
         text = ask(server, "chat").text
 
         assert (text[0], text[-1], len(server.calls)) == ("a", "b", 1)
+
+
+@pytest.mark.parametrize("api", APIS)
+def test_a_packed_answer_is_an_answer(api: Api) -> None:
+    bodies = {
+        "chat": {"choices": [{"message": {"content": "42"}}]},
+        "responses": {"output": [{"type": "message", "content": "42"}]},
+        "messages": {"type": "message", "content": [{"type": "text", "text": "42"}]},
+    }
+    with Loopback(in_turn(Packed(gzip.compress(json.dumps(bodies[api]).encode())))) as server:
+        assert (ask(server, api).text, len(server.calls)) == ("42", 1)
+
+
+@pytest.mark.parametrize("api", APIS)
+@pytest.mark.parametrize("packed", [True, False], ids=["packed", "plain"])
+def test_a_body_larger_than_any_answer_is_given_up_while_it_arrives(api: Api, packed: bool) -> None:
+    fault = Packed(gzip.compress(b" " * (300 * 2**20), 1)) if packed else Garbage(b" " * (65 * 2**20))
+    with Loopback(in_turn(fault, Say("42"))) as server:
+        tracemalloc.start()
+        error = failure(server, api, attempts=1, timeout=60.0)
+        most = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+
+    assert error.kind == "malformed" and "larger than 64 MiB" in str(error)
+    assert most < 150 * 2**20 or not packed  # the server's own bytes, when they are not packed
 
 
 def test_a_server_says_how_long_to_wait() -> None:

@@ -35,4 +35,4 @@ def answer(outcome: Returned | Raised) -> dict[str, Any]:
     """A candidate's outcome as the test's process is told of it."""
     if isinstance(outcome, Returned):
         return {"value": pack(outcome.value)}
-    return {"raised": outcome.kinds[0], "message": outcome.message}
+    return {"raised": outcome.name, "message": outcome.message}

@@ -5,6 +5,7 @@ proved that it is locked: a machine that cannot lock it down runs nothing. Resul
 compared here, where no code of a model ever runs, so a forged verdict has nobody to tell it to.
 """
 
+import builtins
 import contextlib
 import json
 import os
@@ -56,8 +57,10 @@ class Returned(NamedTuple):
 class Raised(NamedTuple):
     """A call raised an exception."""
 
+    name: str
+    """What its class is called, in the words of the code; good for showing only."""
     kinds: list[str]
-    """Names of its class and of the classes that one derives from, nearest first."""
+    """The nearest class of Python's own and those it derives from, nearest first."""
     message: str
 
 
@@ -201,6 +204,14 @@ class Guest:
         self.folder.cleanup()
 
 
+def kinds_of(name: str) -> list[str]:
+    """The line of one exception class as this side knows it: a guest may name a class, not invent its ancestors."""
+    kind = getattr(builtins, name)
+    if not issubclass(kind, BaseException):
+        raise ValueError("no exception")
+    return [one.__name__ for one in kind.__mro__ if one is not object]
+
+
 def outcome_of(reply: dict[str, Any]) -> Outcome:
     """What a reply says, its value made of plain values only."""
     try:
@@ -208,7 +219,6 @@ def outcome_of(reply: dict[str, Any]) -> Outcome:
             return Returned(unpack(reply["value"]))
         if "loaded" in reply:
             return Returned(reply["loaded"] is True)
-        kinds = [readable(kind) for kind in reply["kinds"]]
-        return Raised(kinds or ["Exception"], readable(reply["message"]))
+        return Raised(readable(reply["raised"]), kinds_of(reply["kind"]), readable(reply["message"]))
     except (ValueError, TypeError, KeyError, OverflowError, RecursionError, AttributeError):
         return Died("malformed_reply")

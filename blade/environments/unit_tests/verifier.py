@@ -89,7 +89,7 @@ def run_case(guest: Guest, entry: str, case: Mapping[str, str]) -> Result:
 def shown(outcome: Returned | Raised) -> str:
     """What a call gave, cut short."""
     if isinstance(outcome, Raised):
-        return f"raises {outcome.kinds[0]}: {outcome.message}"[:MOST_SHOWN]
+        return f"raises {outcome.name}: {outcome.message}"[:MOST_SHOWN]
     try:
         return ascii(outcome.value)[:MOST_SHOWN]
     except (ValueError, RecursionError):
@@ -97,7 +97,7 @@ def shown(outcome: Returned | Raised) -> str:
 
 
 def error(outcome: Raised, told: dict[str, str]) -> Result:
-    said = f"{outcome.kinds[0]}: {outcome.message}"[:MOST_SHOWN]
+    said = f"{outcome.name}: {outcome.message}"[:MOST_SHOWN]
     return Result(ERROR, {**told, "error": said, "error_code": ERROR, "error_message": "Runtime error"})
 
 
@@ -112,7 +112,7 @@ def not_loaded(outcome: Outcome, entry: str) -> Result:
     if isinstance(outcome, Died):
         return died(outcome, {})
     if isinstance(outcome, Returned):
-        outcome = Raised(["ImportError"], f"the code defines no function {entry}")
+        outcome = Raised("ImportError", ["ImportError"], f"the code defines no function {entry}")
     result = error(outcome, {})
     return result._replace(details={**result.details, "error_message": "Error during testing: code does not load"})
 

@@ -4,6 +4,7 @@ Requests come and replies go as lines of JSON. Nothing here decides anything: re
 that this one cannot touch, against values that this one never sees.
 """
 
+import builtins
 import codecs
 import contextlib
 import importlib
@@ -28,6 +29,9 @@ MODULES = [
 CODECS = ["ascii", "latin-1", "utf-8", "utf-16", "utf-32", "cp1252", "idna", "punycode", "rot13", "hex", "base64"]
 
 MOST_MESSAGE = 300
+
+BUILT_IN = {kind for kind in vars(builtins).values() if isinstance(kind, type) and issubclass(kind, BaseException)}
+"""The classes themselves, taken before any code runs: one that only bears such a name is none of them."""
 
 
 class Channel:
@@ -138,5 +142,5 @@ def raised(error: BaseException) -> dict[str, Any]:
     message = ""
     with contextlib.suppress(BaseException):
         message = str(error)[:MOST_MESSAGE]
-    kinds = [kind.__name__ for kind in type(error).__mro__ if kind is not object]
-    return {"raised": kinds[0], "kinds": kinds, "message": message}
+    nearest = next(kind for kind in type(error).__mro__ if kind in BUILT_IN)
+    return {"raised": type(error).__name__, "kind": nearest.__name__, "message": message}
