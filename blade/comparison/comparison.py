@@ -10,6 +10,7 @@ from typing import Literal
 import msgspec
 
 from blade.metrics import Interval, Metric, Success
+from blade.rollouts.card import card
 
 SCHEMA_VERSION = "1.0"
 MAX_LISTED = 50
@@ -325,6 +326,21 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
     """Every pair of runs; only with more than two."""
     ranking: list[Rank] | msgspec.UnsetType = msgspec.UNSET
     """The runs, best first; only with more than two."""
+
+    def __repr__(self) -> str:
+        return f"Comparison({self.candidate.run!r} against {self.base.run!r}, {self.verdict}, {self.delta.value:+.3f})"
+
+    def _repr_html_(self) -> str:
+        ends = self.delta.ci95
+        return card(
+            f"{self.candidate.run} against {self.base.run}: {self.verdict}",
+            [
+                ("difference", f"{self.delta.value:+.3f}" + (f" [{ends[0]:+.3f}, {ends[1]:+.3f}]" if ends else "")),
+                ("p", f"{self.delta.p_value:.3g}"),
+                ("paired tasks", str(self.paired_tasks)),
+                ("did worse, did better", f"{self.regressed_tasks}, {self.improved_tasks}"),
+            ],
+        )
 
 
 DECODER = msgspec.json.Decoder(Comparison)

@@ -16,6 +16,7 @@ from blade.metrics.effort import Effort
 from blade.metrics.prices import Cost
 from blade.metrics.slices import Slice
 from blade.rollouts import BadLine, Duplicate, Identity
+from blade.rollouts.card import card
 
 SCHEMA_VERSION = "1.0"
 
@@ -414,11 +415,37 @@ class Analysis(msgspec.Struct, frozen=True, kw_only=True):
     reading_list: list[ReadingItem]
     """What to read first."""
 
+    def __repr__(self) -> str:
+        return f"Analysis({self.inputs.run!r}, {self.headline} {said(headline_of(self))}, {self.coverage.tasks} tasks)"
+
+    def _repr_html_(self) -> str:
+        parts = (self.buckets.always, self.buckets.sometimes, self.buckets.never)
+        return card(
+            self.inputs.run,
+            [
+                (self.headline.replace("_at_", "@"), said(headline_of(self))),
+                ("tasks", f"{self.coverage.tasks}, {self.coverage.rollouts} rollouts"),
+                (
+                    "always, sometimes, never",
+                    ", ".join(str(len(b)) for b in (buckets.always, buckets.sometimes, buckets.never)),
+                ),
+                ("failure modes", "; ".join(mode.title for mode in self.modes[:3]) or "none found"),
+            ],
+        )
+
 
 def headline_of(analysis: Analysis) -> Metric:
     """The metric that speaks for the run."""
     metric: Metric = getattr(analysis.metrics, analysis.headline)
     return metric
+
+
+def said(metric: Metric) -> str:
+    """A metric in a few characters."""
+    if metric.value is None:
+        return "n/a"
+    ends = "" if metric.ci95 is None else f" [{metric.ci95[0]:.3f}, {metric.ci95[1]:.3f}]"
+    return f"{metric.value:.3f}{ends}"
 
 
 DECODER = msgspec.json.Decoder(Analysis)

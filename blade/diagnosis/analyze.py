@@ -200,10 +200,10 @@ def coverage_of(run: Run, outcomes: Outcomes) -> Coverage:
     )
 
 
-def quantities(table: RolloutTable, prices: Prices) -> dict[str, Floats]:
+def quantities(table: RolloutTable, prices: Prices | None = None) -> dict[str, Floats]:
     """What a rollout may cost, per row; quantities no row has are left out."""
     found = {
-        "US dollars": dollars(table, prices)[0],
+        "US dollars": dollars(table, prices or load_prices())[0],
         "input tokens": table.input_tokens,
         "output tokens": table.output_tokens,
         "seconds": table.seconds,

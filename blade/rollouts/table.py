@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from blade.errors import InputError, UsageError
+from blade.rollouts.card import card
 from blade.rollouts.columns import Column
 from blade.rollouts.conform import BadRow
 from blade.rollouts.duplicates import Duplicate
@@ -154,6 +155,18 @@ class Run(msgspec.Struct, frozen=True, kw_only=True, eq=False):
 
     def __repr__(self) -> str:
         return f"Run({self.name!r}, {len(self.table.tasks)} tasks, {len(self.table)} rollouts)"
+
+    def _repr_html_(self) -> str:
+        table = self.table
+        return card(
+            self.name,
+            [
+                ("tasks", str(len(table.tasks))),
+                ("rollouts", f"{len(table)} of {int(table.expected.sum())} expected"),
+                ("files", examples([file.path.name for file in self.files])),
+                ("unusable lines", str(len(self.bad))),
+            ],
+        )
 
     def rollout(self, key: str) -> Rollout:
         """One rollout with its whole trajectory, by its citation (`12:3`; an `#item` is ignored)."""

@@ -11,7 +11,6 @@ from blade._version import __version__
 from blade.diagnosis.analysis import Analysis
 from blade.diagnosis.analyze import quantities
 from blade.diagnosis.judging import decide_success
-from blade.metrics.prices import load_prices
 from blade.metrics.values import Floats
 from blade.report.files import write_file
 from blade.report.numbers import plural, size
@@ -52,7 +51,7 @@ def write_run_page(
     passed = decide_success(run.table, rule)[1]
     packed = pack(run, passed, wanted_rows(analysis, run), inline=INLINE_BYTES, files=FILES_BYTES)
     data = with_parts(page_data(analysis, run, passed), packed)
-    costs = {**quantities(run.table, load_prices()), **cost_of(packed)}
+    costs = {**quantities(run.table), **cost_of(packed)}
     page = run_page(
         analysis, data, parts=packed.parts if packed.inline else [], costs=costs, passed=passed, command=command
     )
