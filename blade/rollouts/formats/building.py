@@ -232,7 +232,10 @@ def first_line(text: str, most: int = 200) -> str:
 
 def number_or_none(value: Any) -> float | None:
     """A finite number or flag as a float; nothing for anything else."""
-    if isinstance(value, bool | int | float):
+    if not isinstance(value, bool | int | float):
+        return None
+    try:
         number = float(value)
-        return number if number - number == 0 else None
-    return None
+    except OverflowError:
+        return None
+    return number if number - number == 0 else None

@@ -11,10 +11,11 @@ from pathlib import Path
 import msgspec
 
 from blade.errors import InputError, UsageError
-from blade.rollouts.formats import atif, delimited, harbor, lm_eval, tau2, terminal_bench
+from blade.rollouts.formats import atif, delimited, harbor, inspect, lm_eval, tau2, terminal_bench
 from blade.rollouts.formats.reader import Probe, Reader
 
 READERS: tuple[Reader, ...] = (
+    inspect.READER,
     harbor.READER,
     terminal_bench.READER,
     atif.READER,

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from inspect_logs import as_object
 
 from blade.errors import BladeError
 from blade.rollouts.formats.own import encoded
@@ -21,6 +22,8 @@ SAMPLES = [
     pytest.param("tau2", "tau2/results.json", id="tau2"),
     pytest.param("lm-eval", "lm-eval", id="lm-eval"),
     pytest.param("harbor", "harbor/job", id="harbor"),
+    pytest.param("inspect", "inspect/agents.eval", id="inspect"),
+    pytest.param("inspect", "inspect/agents.json", id="inspect-object"),
     pytest.param("atif", "harbor/job/chess__e5/agent/trajectory.json", id="atif"),
     pytest.param("terminal-bench", "terminal-bench/run", id="terminal-bench"),
 ]
@@ -50,6 +53,8 @@ def test_damage_never_surprises(name: str, sample: str, data: st.DataObject) -> 
 
 
 def copied(source: Path, folder: Path) -> Path:
+    if not source.exists():
+        return as_object(source.with_suffix(".eval"), folder / source.name)
     if source.is_file():
         return Path(shutil.copy(source, folder / source.name))
     return Path(shutil.copytree(source, folder / source.name))
