@@ -425,10 +425,7 @@ class Analysis(msgspec.Struct, frozen=True, kw_only=True):
             [
                 (self.headline.replace("_at_", "@"), said(headline_of(self))),
                 ("tasks", f"{self.coverage.tasks}, {self.coverage.rollouts} rollouts"),
-                (
-                    "always, sometimes, never",
-                    ", ".join(str(len(b)) for b in (buckets.always, buckets.sometimes, buckets.never)),
-                ),
+                ("always, sometimes, never", ", ".join(str(len(part)) for part in parts)),
                 ("failure modes", "; ".join(mode.title for mode in self.modes[:3]) or "none found"),
             ],
         )
