@@ -112,8 +112,8 @@ def compare(
 ) -> None:
     """Say whether and why the score changed between runs.
 
-    Writes comparison.md and comparison.json into DIR. Options about reading hold for rollout files; a folder is read
-    again as it was diagnosed.
+    Writes comparison.html, comparison.md and comparison.json into DIR. Options about reading hold for rollout files; a
+    folder is read again as it was diagnosed.
     """
     from blade.cli.contenders import gather
     from blade.cli.pipeline import cores

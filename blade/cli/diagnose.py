@@ -94,7 +94,8 @@ def diagnose(
     """Measure a run and say which tasks failed and why.
 
     Writes report.html, report.md, analysis.json, reading_list.md and labels.jsonl into DIR; of several runs, each into
-    a folder of its own there, listed in DIR/runs.json. With --group-by, DIR/comparison.md compares them.
+    a folder of its own there, listed in DIR/runs.json. With --group-by, DIR/comparison.html and .md
+    compare them.
     """
     from blade.cli.inputs import resolve_inputs
     from blade.cli.pipeline import cores, diagnose_into

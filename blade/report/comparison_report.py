@@ -32,6 +32,7 @@ from blade.report.comparison_rows import (
 from blade.report.files import write_file
 from blade.report.listing import Listing, first
 from blade.report.numbers import count, plural
+from blade.report.page.comparison_page import write_comparison_page
 from blade.report.report import said, templates
 from blade.report.text import Markdown, code, md
 from blade.report.workspace import canonical_json
@@ -230,7 +231,7 @@ def render_comparison_report(report: ComparisonReport) -> str:
 
 
 def write_comparison(folder: Path, runs: Sequence[Diagnosed], options: CompareOptions | None = None) -> Comparison:
-    """Compares runs and writes `comparison.json` and `comparison.md`.
+    """Compares runs and writes `comparison.json`, `comparison.md` and `comparison.html`.
 
     Raises:
         UsageError: fewer than two runs, runs without a task in common, or runs judged by different rules.
@@ -240,4 +241,5 @@ def write_comparison(folder: Path, runs: Sequence[Diagnosed], options: CompareOp
     rendered = render_comparison(comparison)
     write_file(folder / COMPARISON, canonical_json(comparison))
     write_file(folder / COMPARISON_REPORT, rendered.encode())
+    write_comparison_page(folder, comparison, runs)
     return comparison

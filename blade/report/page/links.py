@@ -28,3 +28,8 @@ def filter_link(**filters: str) -> str:
 
 def encoded(text: str) -> str:
     return quote(SURROGATES.sub("\ufffd", text), safe=UNRESERVED)
+
+
+def repeat_of(citation: str) -> int:
+    """The repeat that a citation names."""
+    return int(citation.rpartition(":")[2].partition("#")[0])

@@ -17,7 +17,7 @@ from blade.report.numbers import plural, size
 from blade.report.page.data import PageData, page_data, places_of, tool_facet
 from blade.report.page.overview import build_overview
 from blade.report.page.render import render
-from blade.report.page.trajectories import FILES_BYTES, INLINE_BYTES, Packed, pack
+from blade.report.page.trajectories import FILES_BYTES, INLINE_BYTES, Packed, pack, within
 from blade.rollouts import Run
 
 PAGE = "report.html"
@@ -49,7 +49,9 @@ def write_run_page(
         write_file(folder / PAGE, run_page(analysis, page_data(analysis), command=command))
         return
     passed = decide_success(run.table, rule)[1]
-    packed = pack(run, passed, wanted_rows(analysis, run), inline=INLINE_BYTES, files=FILES_BYTES)
+    lengths = run.table.rows.length
+    rows = within(lengths, [*wanted_rows(analysis, run), *range(len(lengths))], FILES_BYTES)
+    packed = pack(run, passed, rows, inline=int(lengths.sum()) <= INLINE_BYTES)
     data = with_parts(page_data(analysis, run, passed), packed)
     costs = {**quantities(run.table), **cost_of(packed)}
     page = run_page(

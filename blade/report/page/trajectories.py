@@ -10,13 +10,11 @@ import json
 import math
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
 
 import msgspec
-import numpy as np
 
 from blade.diagnosis.differences import CallHabits, Conventions, Difference, compare_calls, compare_rollout, in_words
-from blade.metrics.values import Floats
+from blade.metrics.values import Floats, Ints
 from blade.report.text import SURROGATES
 from blade.rollouts import Rollout, Run
 from blade.rollouts.features import split_thinking
@@ -120,16 +118,8 @@ class Packed(msgspec.Struct, frozen=True, kw_only=True):
         return sum(part is None for part in self.chunk)
 
 
-def pack(run: Run, passed: Floats, wanted: Sequence[int] = (), *, inline: int, files: int) -> Packed:
-    """Reads the rollouts once and packs them; those `wanted` come first when not all fit.
-
-    Args:
-        inline: bytes of rows up to which the parts belong into the page.
-        files: bytes of rows that are packed at most.
-    """
-    lengths = run.table.rows.length
-    total = int(lengths.sum())
-    rows = range(len(run.table)) if total <= files else within(lengths, wanted, files)
+def pack(run: Run, passed: Floats, rows: Sequence[int], *, inline: bool) -> Packed:
+    """Reads some rollouts once and packs them; parts that are files are larger."""
     encoded: dict[int, bytes] = {}
     differences: dict[int, list[Difference]] = {}
     habits = CallHabits()
@@ -146,12 +136,12 @@ def pack(run: Run, passed: Floats, wanted: Sequence[int] = (), *, inline: int, f
     conventions = habits.conventions()
     chunk: list[int | None] = [None] * len(run.table)
     parts: list[bytes] = []
-    for number, group in enumerate(groups(encoded, PART_BYTES if total <= inline else FILE_BYTES)):
+    for number, group in enumerate(groups(encoded, PART_BYTES if inline else FILE_BYTES)):
         whole = [with_gaps(encoded.pop(row), gaps(differences[row], conventions)) for row in group]
         parts.append(squeeze(b"[" + b",".join(whole) + b"]"))
         for row in group:
             chunk[row] = number
-    return Packed(parts=parts, chunk=chunk, tools=tools, cost=cost, inline=total <= inline)
+    return Packed(parts=parts, chunk=chunk, tools=tools, cost=cost, inline=inline)
 
 
 def judged(rollout: Rollout, passed: float) -> Rollout:
@@ -193,10 +183,10 @@ def short(said: str) -> str:
     return clean(said if len(said) <= FIELD_CHARS else said[:FIELD_CHARS] + "…")
 
 
-def within(lengths: "np.ndarray[Any, np.dtype[np.int64]]", wanted: Iterable[int], most: int) -> list[int]:
-    """Rows that fit, those that are wanted before the others."""
+def within(lengths: Ints, wanted: Iterable[int], most: int) -> list[int]:
+    """Rows that fit, taken in the order in which they are wanted."""
     chosen: list[int] = []
-    for row in dict.fromkeys([*wanted, *range(len(lengths))]):
+    for row in dict.fromkeys(wanted):
         most -= int(lengths[row])
         if most < 0:
             break

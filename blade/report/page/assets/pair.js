@@ -90,9 +90,9 @@ function differing(left, right) {
   const [before, a, b, after] = textDifference(left, right);
   const head = before.length > 200 ? `…${before.slice(-160)}` : before;
   const tail = after.length > 200 ? `${after.slice(0, 160)}…` : after;
-  const one = (/** @type {string} */ own, /** @type {string} */ kind) => {
+  const one = (/** @type {string} */ own) => {
     const cut = own.length > CLIP ? `${own.slice(0, CLIP)}… (${plural(own.length - CLIP, "character")} more)` : own;
-    return [el("pre", null, head, cut ? el("mark", { class: kind }, cut) : null, tail)];
+    return [el("pre", null, head, cut ? el("mark", null, cut) : null, tail)];
   };
-  return [one(a, "left"), one(b, "right")];
+  return [one(a), one(b)];
 }
