@@ -13,7 +13,7 @@ NATIVE := scripts/build_native.py $(wildcard blade/rollouts/native/*.[ch])
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test check bench bench-coverage bench-compare bench-reading bench-throughput bench-audit accuracy e2e rollouts clean
+.PHONY: help demo test check bench bench-coverage bench-compare bench-reading bench-readers bench-throughput bench-audit accuracy e2e rollouts clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-15s %s\n", $$1, $$2}' Makefile
@@ -39,6 +39,9 @@ bench-compare: .venv/.bench ## measure how often comparisons are wrong
 
 bench-reading: .venv/.bench ## measure reading speed and memory
 	.venv/bin/python tests/bench/reading.py
+
+bench-readers: .venv/.run ## measure reading other formats beside their own software, where it is installed
+	.venv/bin/python tests/bench/readers.py $(ARGS)
 
 bench-throughput: .venv/.run ## measure how the runner keeps up with the bare SDK, and its memory
 	.venv/bin/python tests/bench/throughput.py
