@@ -49,7 +49,7 @@ bench-throughput: .venv/.run ## measure how the runner keeps up with the bare SD
 bench-audit: .venv/.dev ## measure how many lies in reports are caught, and how often truth is called one
 	.venv/bin/python tests/bench/audit.py
 
-accuracy: .venv/.run ## put known faults into made-up runs and measure how many the diagnosis finds (ARGS="--trials 5")
+accuracy: .venv/.run ## put known faults into made-up runs and measure how many the diagnosis finds (ARGS="--trials 5"; on rows nobody here made: ARGS="--data DIR")
 	.venv/bin/python tests/accuracy/run.py $(ARGS)
 
 e2e: .venv/.dev .venv/.local ## run the whole path on a small real model, a kill and a weak analyst included (MODEL=qwen2.5-coder-1.5b)

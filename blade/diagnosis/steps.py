@@ -2,8 +2,9 @@
 
 Three kinds of evidence are known well enough. Where a task lists its calls, the first change that was not expected.
 Where it does not and rollouts are short, the first action whose execution failed, unless passing rollouts of the run
-see such errors as well. Else the item in which the wrong final answer first appears. The probabilities are how often
-each is the labelled step of AgentRx's tau-bench failures and of half of Who&When (`make accuracy ARGS="--data …"`).
+see such errors as well. Else the item in which the wrong final answer first appears. The probabilities are a little
+below how often each is the labelled step of AgentRx's tau-bench failures and of half of Who&When, on which the rules
+were chosen (`make accuracy ARGS="--data …"`).
 """
 
 import re
@@ -19,7 +20,7 @@ from blade.rollouts import Item, Rollout
 
 StepKind = Literal["change", "error", "answer"]
 
-PROBABILITY: dict[StepKind, float] = {"change": 0.45, "error": 0.5, "answer": 0.6}
+PROBABILITY: dict[StepKind, float] = {"change": 0.55, "error": 0.5, "answer": 0.6}
 LAST_LINES = 3
 """Lines at the end of a final message that its answer is looked for in."""
 SHORT = 12
@@ -59,7 +60,11 @@ def decisive_step(rollout: Rollout, differences: Sequence[Difference], conventio
 
 
 def first_wrong_change(rollout: Rollout, differences: Sequence[Difference], conventions: Conventions) -> Step | None:
-    """The first call that changed what it should not, or was refused and is not expected by the task at all."""
+    """The first call that changed what it should not, or was refused and is not expected by the task at all.
+
+    What a call was made with right after the user spoke is what the user agreed to, so that its arguments may be the
+    user's mistake as well as the agent's: when such a call comes first, nothing is claimed.
+    """
     wrong = {d.item: f"`{d.subject}` is not as expected" for d in differences if d.kind in ("argument", "call_extra")}
     expected = rollout.expected.calls if rollout.expected and rollout.expected.calls else []
     refused = {item.call_id for item in rollout.items if item.kind == "tool_result" and item.error is not None}
@@ -68,7 +73,14 @@ def first_wrong_change(rollout: Rollout, differences: Sequence[Difference], conv
         if item.kind == "tool_call" and item.call_id in refused and item.name in changing:
             wrong.setdefault(item.position, f"`{item.name}` was refused and is not expected")
     first = min((position for position in wrong if position is not None), default=None)
-    return None if first is None else step(rollout.items, first, "change", wrong[first])
+    if first is None or (first in agreed(rollout) and first in {d.item for d in differences if d.kind == "argument"}):
+        return None
+    return step(rollout.items, first, "change", wrong[first])
+
+
+def agreed(rollout: Rollout) -> set[int]:
+    """Positions right after a turn of the user."""
+    return {item.position + 1 for item in rollout.items if item.kind == "environment" and item.role == "user"}
 
 
 def first_failed_action(rollout: Rollout, conventions: Conventions) -> Step | None:

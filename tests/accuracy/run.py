@@ -4,7 +4,10 @@ For every seed each fault is put into one clean run (families take turns), and o
 as it is. Rules were developed on seeds 0–9; seeds from 100 on are fresh, and draw their words from other
 lists: their error messages and refusals are other people's, met in the wild.
 
-Usage: python tests/accuracy/run.py [--trials N] [--seed S] [--rate 0.05]     exit 1 when a goal is missed
+With --data DIR the second part runs instead, on rows nobody here made: failures that others labelled, beside trivial
+guesses, and faults put into real rows in the words of real services.
+
+Usage: python tests/accuracy/run.py [--trials N] [--seed S] [--rate 0.05] [--data DIR]     exit 1 when a goal is missed
 """
 
 import argparse
@@ -16,7 +19,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[2]))
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from accuracy import tables
+from accuracy import outside, tables
 from accuracy.faults import FAULTS, NO_FAULT, UNSEEN, Fault
 from accuracy.trials import FRESH, Trial, run_trial
 
@@ -36,13 +39,25 @@ def run_all(seeds: range, share: float) -> list[Trial]:
     return trials
 
 
+def on_real_rows(data: Path) -> int:
+    """The second part."""
+    found, goals = outside.report(data)
+    held = [f"{'met   ' if met else 'MISSED'}  {name}: {value}" for name, value, met in goals]
+    for title, lines in (*found, ("Goals", held)):
+        print(f"\n{title}\n{'-' * len(title)}", *lines, sep="\n")
+    return 0 if all(met for *_, met in goals) else 1
+
+
 def main() -> int:
     """Prints the tables and returns the exit code."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--trials", type=int, default=30, help="seeds (default 30)")
     parser.add_argument("--seed", type=int, default=FRESH, help=f"first seed (default {FRESH})")
     parser.add_argument("--rate", type=float, default=0.05, help="share of rollouts or tasks struck (default 0.05)")
+    parser.add_argument("--data", type=Path, help="folder with labelled and real rows (second part)")
     options = parser.parse_args()
+    if options.data is not None:
+        return on_real_rows(options.data)
     seeds = range(options.seed, options.seed + options.trials)
     started = time.monotonic()
     trials = run_all(seeds, options.rate)

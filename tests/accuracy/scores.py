@@ -36,7 +36,7 @@ def share(part: int, whole: int) -> float | None:
     return part / whole if whole else None
 
 
-def wilson(part: int, whole: int, z: float = 1.959964) -> tuple[float, float]:
+def wilson(part: float, whole: int, z: float = 1.959964) -> tuple[float, float]:
     """95 % interval of a share (Wilson 1927)."""
     if not whole:
         return 0.0, 1.0

@@ -49,8 +49,18 @@ def test_the_first_change_that_was_not_expected_is_decisive() -> None:
     rollout = called(("look", {"id": 3}, True), ("pay", {"to": "y", "sum": 1}, True), expected=listed)
 
     assert decisive_step(rollout, differences_of(rollout, RUN), RUN) == Step(
-        item=2, kind="change", why="`pay.to` is not as expected", probability=0.45
+        item=2, kind="change", why="`pay.to` is not as expected", probability=0.55
     )
+
+
+def test_arguments_that_the_user_has_just_agreed_to_are_nobodys_for_sure() -> None:
+    listed = [ExpectedCall(name="pay", arguments={"to": "x", "sum": 1})]
+    made = called(("pay", {"to": "y", "sum": 1}, True), ("drop", {"id": 1}, True), expected=listed)
+    yes = Item(position=0, kind="environment", role="user", text="Yes, please.")
+    items = [yes, *(msgspec.structs.replace(item, position=item.position + 1) for item in made.items)]
+
+    assert claimed(made) == (0, "change")
+    assert claimed(msgspec.structs.replace(made, items=items)) is None
 
 
 def test_a_refused_call_counts_when_the_task_does_not_expect_its_tool() -> None:
