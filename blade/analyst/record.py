@@ -16,6 +16,7 @@ from blade.diagnosis.labels import Label, every_label
 from blade.errors import InputError
 from blade.metrics.agreement import Agreement, agree
 from blade.report.files import append_line, locked
+from blade.report.text import safe_json
 from blade.report.workspace import LABELS, Workspace
 
 OPINIONS = "opinions.jsonl"
@@ -38,7 +39,7 @@ class Between(msgspec.Struct, frozen=True, kw_only=True):
 def keep_opinion(folder: Path, opinion: Opinion) -> None:
     """Adds an opinion to the record."""
     with locked(folder):
-        append_line(folder / OPINIONS, msgspec.json.encode(opinion))
+        append_line(folder / OPINIONS, safe_json(msgspec.json.encode(opinion)))
 
 
 def read_opinions(folder: Path) -> dict[str, Opinion]:

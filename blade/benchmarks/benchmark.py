@@ -92,12 +92,15 @@ def read_benchmark(root: Root, path: Path) -> Benchmark:
     return make_benchmark(root, load_config(root, path))
 
 
-def make_benchmark(root: Root, config: Config) -> Benchmark:
-    """The benchmark that a config declares, every path in it made absolute."""
+def make_benchmark(root: Root, config: Config, *, whole: bool = True) -> Benchmark:
+    """The benchmark that a config declares, every path in it made absolute.
+
+    With `whole=False` an environment that no file declares is unknown, not an error.
+    """
     path = config.path
     found = benchmark_dataset(config)
     agent = agent_of(config, found.owner)
-    environment = environment_of(config, agent, found.owner)
+    environment = environment_of(config, agent, found.owner, whole=whole)
     own = own_block(config)
     values = Values(root, found.dataset)
     return Benchmark(
@@ -158,7 +161,7 @@ def agent_of(config: Config, owner: Server) -> Server:
     return bound[0]
 
 
-def environment_of(config: Config, agent: Server, owner: Server) -> Server | None:
+def environment_of(config: Config, agent: Server, owner: Server, *, whole: bool) -> Server | None:
     """The environment the agent is bound to; None for an agent that judges itself."""
     if owner.kind == ENVIRONMENTS:
         return owner
@@ -166,7 +169,7 @@ def environment_of(config: Config, agent: Server, owner: Server) -> Server | Non
     if name is None:
         return None
     found = config.server(ENVIRONMENTS, name)
-    if found is None:
+    if found is None and whole:
         names = [server.name for server in config.servers if server.kind == ENVIRONMENTS]
         close = difflib.get_close_matches(name, names, n=1)
         hint = f"; did you mean '{close[0]}'?" if close else "."

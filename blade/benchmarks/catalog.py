@@ -57,9 +57,19 @@ def read_catalog(root: Path | None = None) -> Catalog:
             else:
                 problems += broken_includes(place, path)
         except ConfigError as error:
-            problems += broken_includes(place, path) or [as_problem(error)]
+            broken = broken_includes(place, path)
+            problems += broken or [as_problem(error)]
+            benchmarks += what_is_known(place, path) if broken else []
     benchmarks.sort(key=lambda one: one.name)
     return Catalog(root=place.folder, benchmarks=benchmarks, problems=list(dict.fromkeys(problems)))
+
+
+def what_is_known(place: Root, path: Path) -> list[Benchmark]:
+    """A benchmark as far as its own file and those it includes that are there tell it, if that is far enough."""
+    try:
+        return [make_benchmark(place, load_config(place, path, whole=False), whole=False)]
+    except ConfigError:
+        return []
 
 
 def broken_includes(place: Root, path: Path) -> list[Problem]:

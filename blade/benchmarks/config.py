@@ -58,11 +58,14 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
         return next((server for server in self.servers if (server.kind, server.name) == (kind, name)), None)
 
 
-def load_config(root: Root, path: Path) -> Config:
-    """Resolves a config file; raises `ConfigError` when what it says contradicts itself or leads nowhere."""
+def load_config(root: Root, path: Path, *, whole: bool = True) -> Config:
+    """Resolves a config file; raises `ConfigError` when what it says contradicts itself or leads nowhere.
+
+    With `whole=False` what leads nowhere is left out, for a file that includes one that is missing.
+    """
     layers = find_layers(root, path)
     try:
-        tree, unset = interpolate(apply_directives(merge_layers(root, layers.paths)))
+        tree, unset = interpolate(apply_directives(merge_layers(root, layers.paths), whole=whole))
     except ConfigError as error:
         if not layers.problems:
             raise

@@ -28,9 +28,9 @@ class Reference(NamedTuple):
     place: Place
 
 
-def apply_directives(merged: Node) -> Node:
-    """The config with every directive carried out."""
-    work = Directives(merged)
+def apply_directives(merged: Node, *, whole: bool = True) -> Node:
+    """The config with every directive carried out; of one that is not whole, what it refers to in vain is left out."""
+    work = Directives(merged, whole=whole)
     result = work.resolve(merged)
     for path in work.moved:
         result = without(result, path)
@@ -40,8 +40,9 @@ def apply_directives(merged: Node) -> Node:
 class Directives:
     """Carries out directives of one config; keeps what it moves, and what it is in the middle of."""
 
-    def __init__(self, tree: Node) -> None:
+    def __init__(self, tree: Node, *, whole: bool) -> None:
         self.tree = tree
+        self.whole = whole
         self.moved: dict[Path, None] = {}
         self.active: list[Path] = []
         self.depth = 0
@@ -108,6 +109,8 @@ class Directives:
             child = node.get(part)
             if child is None and reference_of(node) is not None:
                 child = self.resolve(node).get(part)
+            if child is None and not self.whole:
+                return make_map({}, reference.place)
             if child is None:
                 raise ConfigError(nowhere(reference, node))
             if child.value == UNSET:

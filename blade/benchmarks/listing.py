@@ -35,7 +35,7 @@ class Listing(msgspec.Struct, frozen=True, kw_only=True):
     agent_name: str
     """The agent's instance, as rollouts name it."""
     environment: str | None
-    """Implementation of the environment; None when the agent judges itself."""
+    """Implementation of the environment; None when the agent judges itself, or a missing file declares it."""
     num_repeats: int
     """Rollouts per task."""
     has: Has

@@ -97,7 +97,7 @@ def diagnose(
     a folder of its own there, listed in DIR/runs.json. With --group-by, DIR/comparison.html and .md
     compare them.
     """
-    from blade.cli.inputs import resolve_inputs
+    from blade.cli.inputs import resolved_inputs
     from blade.cli.pipeline import cores, diagnose_into
     from blade.cli.progress import ReadingBar
     from blade.diagnosis import AnalyzeOptions
@@ -127,8 +127,8 @@ def diagnose(
     )
     if benchmark is not None:
         options = as_benchmark_says(options, benchmark, root)
-    with ReadingBar(wanted=not quiet) as bar:
-        done = diagnose_into(out, resolve_inputs(inputs, out), read=read, options=options, progress=bar)
+    with ReadingBar(wanted=not quiet) as bar, resolved_inputs(inputs, out) as sources:
+        done = diagnose_into(out, sources, read=read, options=options, progress=bar)
     for workspace in done.workspaces:
         keep_narrative(workspace)
     render(done, as_json=as_json, quiet=quiet)

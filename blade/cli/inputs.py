@@ -2,7 +2,8 @@
 
 import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
@@ -14,10 +15,30 @@ STDIN = "-"
 SPOOL = "stdin.jsonl"
 
 
-def resolve_inputs(inputs: Sequence[str], out: Path) -> list[str]:
-    """The inputs with `-` and pipes replaced by files that hold what came in."""
+@contextmanager
+def resolved_inputs(inputs: Sequence[str], out: Path) -> Iterator[list[str]]:
+    """The inputs with `-` and pipes replaced by files that hold what came in.
+
+    What an earlier diagnosis was made from is put back when this one fails.
+    """
     named = list(dict.fromkeys(inputs))
-    return [str(spool(out, text)) if text == STDIN or is_pipe(text) else text for text in named]
+    spooled = {text: out / spool_name(text) for text in named if text == STDIN or is_pipe(text)}
+    before = {place: place.with_name(f".{place.name}.before") for place in spooled.values() if place.is_file()}
+    for place, kept in before.items():
+        shutil.copyfile(place, kept)
+    try:
+        yield [str(spool(out, text)) if text in spooled else text for text in named]
+    except BaseException:
+        for place, kept in before.items():
+            kept.replace(place)
+        raise
+    finally:
+        for kept in before.values():
+            kept.unlink(missing_ok=True)
+
+
+def spool_name(text: str) -> str:
+    return SPOOL if text == STDIN else f"pipe-{Path(text).name}.jsonl"
 
 
 def is_pipe(text: str) -> bool:
@@ -30,7 +51,7 @@ def spool(out: Path, text: str = STDIN) -> Path:
     """Copies standard input or a pipe into the folder; a copy that fails leaves what was there before."""
     if text == STDIN and sys.stdin.isatty():
         typer.echo("blade: reading standard input; end it with Ctrl-D", err=True)
-    name = SPOOL if text == STDIN else f"pipe-{Path(text).name}.jsonl"
+    name = spool_name(text)
     place, draft = out / name, out / f".{name}.tmp"
     try:
         out.mkdir(parents=True, exist_ok=True)

@@ -19,7 +19,7 @@ from rich.console import Console, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
-from blade.report.text import one_line, plain
+from blade.report.text import one_line, plain, safe_json
 
 PLAIN_WIDTH = 100
 STAND_INS = {
@@ -28,8 +28,6 @@ STAND_INS = {
 }  # fmt: skip
 BARE_WORD = re.compile(r"[A-Za-z0-9@%+=:,./_-][A-Za-z0-9@%+=:,./_#-]*")
 """What a shell takes as it is; `12:3#5` is such a word."""
-UNSAFE_IN_JSON = re.compile("[\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\U000e0000-\U000e007f]")
-"""What a terminal may act on and JSON does not escape by itself."""
 
 
 class Screen(Console):
@@ -97,13 +95,7 @@ def command(*words: str) -> str:
 
 def print_json(document: bytes) -> None:
     """The only thing on stdout; characters that terminals act on are escaped, which means the same to a reader."""
-    text = document.decode()
-    typer.echo(UNSAFE_IN_JSON.sub(escape_in_json, text).rstrip("\n").encode())
-
-
-def escape_in_json(match: re.Match[str]) -> str:
-    units = match[0].encode("utf-16-be").hex()
-    return "".join(f"\\u{units[i : i + 4]}" for i in range(0, len(units), 4))
+    typer.echo(safe_json(document).rstrip(b"\n"))
 
 
 def print_value_as_json(value: msgspec.Struct) -> None:

@@ -225,10 +225,16 @@ async def call_off(*tasks: "asyncio.Future[Any]") -> None:
 
 @contextlib.contextmanager
 def stopping(handler: Callable[[], None]) -> Iterator[None]:
-    """Ctrl-C and a polite kill call the handler; where signals cannot be caught, they do what they always do."""
+    """Ctrl-C, a polite kill and a closed terminal call the handler.
+
+    Where signals cannot be caught, they do what they always do; one that is ignored, as under `nohup`, stays ignored.
+    """
     loop = asyncio.get_running_loop()
     caught = []
-    for number in (signal.SIGINT, signal.SIGTERM):
+    for name in ("SIGINT", "SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)
+        if number is None or signal.getsignal(number) is signal.SIG_IGN:
+            continue
         with contextlib.suppress(NotImplementedError, RuntimeError, ValueError):
             loop.add_signal_handler(number, handler)
             caught.append(number)

@@ -14,6 +14,7 @@ from blade.diagnosis.analysis import Analysis
 from blade.diagnosis.labels import DECODER, Evidence, Label, check_cause, is_by_rule
 from blade.errors import InputError, UsageError
 from blade.report.citations import item_of
+from blade.report.text import safe_json
 from blade.rollouts import Item, Run
 from blade.rollouts.table import examples, split_citation
 
@@ -73,7 +74,7 @@ def check_quote(quote: str | None, items: Sequence[Item], *, citation: str, item
 def merge_labels(drafts: Iterable[Label], old: bytes, *, where: Path) -> bytes:
     """A labels file: the new rule labels, then every line of the old file that no rule wrote, untouched."""
     kept = [line for number, line in enumerate(old.splitlines(), start=1) if is_kept(line, f"{where}:{number}")]
-    return b"".join(line + b"\n" for line in [*map(msgspec.json.encode, drafts), *kept])
+    return b"".join(line + b"\n" for line in [*(safe_json(msgspec.json.encode(label)) for label in drafts), *kept])
 
 
 def is_kept(line: bytes, where: str) -> bool:

@@ -25,6 +25,9 @@ INVISIBLE = re.compile(
 SURROGATES = re.compile("[\ud800-\udfff]")
 """Halves of characters: JSON can hold them, UTF-8 cannot."""
 
+UNSAFE_IN_JSON = re.compile("[\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\U000e0000-\U000e007f]")
+"""What a terminal may act on and JSON does not escape by itself."""
+
 CODE_SPAN = re.compile(r"(?<!`)(`+)(?!`)(.*?[^`])\1(?!`)")
 LINK = re.compile(r"://|\bwww\.|@\S*\.\S|(?<!\w)@", re.IGNORECASE)
 """What a renderer would turn into a link or a mention without being asked."""
@@ -51,6 +54,16 @@ def plain(text: str) -> str:
     """Text a terminal can be given: no control, escape, bidirectional or invisible characters; lines and tabs stay."""
     text = LINE_ENDS.sub("\n", ESCAPE_SEQUENCE.sub("", text))
     return SURROGATES.sub("\ufffd", INVISIBLE.sub("", text))
+
+
+def safe_json(document: bytes) -> bytes:
+    """The same JSON, with characters that terminals and editors act on escaped."""
+    return UNSAFE_IN_JSON.sub(escape_in_json, document.decode()).encode()
+
+
+def escape_in_json(match: re.Match[str]) -> str:
+    units = match[0].encode("utf-16-be").hex()
+    return "".join(f"\\u{units[i : i + 4]}" for i in range(0, len(units), 4))
 
 
 def clip(text: str, most: int) -> str:

@@ -26,7 +26,7 @@ from blade.report.page.run_page import write_run_page
 from blade.report.reading import render_reading_list
 from blade.report.redaction import Redacted, redact
 from blade.report.report import Prose, build_report, render_report, with_prose
-from blade.report.text import plain
+from blade.report.text import plain, safe_json
 from blade.rollouts import ReadOptions, Rollout, Run, read_runs
 from blade.rollouts.finding import find_inputs
 from blade.rollouts.sources import WORKSPACE
@@ -152,7 +152,7 @@ def append_label(workspace: Workspace, label: Label, run: Run | None = None) -> 
     """
     checked = check_label(label, workspace.analysis, run or workspace.run())
     with locked(workspace.folder):
-        append_line(workspace.folder / LABELS, msgspec.json.encode(checked))
+        append_line(workspace.folder / LABELS, safe_json(msgspec.json.encode(checked)))
     return checked
 
 
@@ -173,13 +173,13 @@ def write_shareable(workspace: Workspace) -> Redacted:
 
 
 def canonical_json(value: msgspec.Struct) -> bytes:
-    """JSON with fields in the Struct's order, two spaces deep, ending in a newline.
+    """JSON with fields in the Struct's order, two spaces deep, unsafe signs escaped, ending in a newline.
 
     Raises:
         InputError: a file has a name that JSON cannot hold.
     """
     try:
-        return msgspec.json.format(msgspec.json.encode(value), indent=2) + b"\n"
+        return safe_json(msgspec.json.format(msgspec.json.encode(value), indent=2)) + b"\n"
     except UnicodeEncodeError as error:
         raise InputError(f"{plain(error.object)}: this name is not UTF-8; rename the file.") from error
 

@@ -1,3 +1,4 @@
+import textwrap
 from pathlib import Path
 
 import pytest
@@ -50,6 +51,30 @@ def test_a_dangling_include_is_one_finding_at_the_line_that_names_it(tmp_path: P
             hint="did you mean 'benchmarks/sums/config_hard.yaml'?",
         )
     ]
+
+
+def test_a_benchmark_whose_environment_is_in_a_missing_file_is_listed_all_the_same(tmp_path: Path) -> None:
+    text = """
+        config_paths: [resources_servers/gone/configs/gone.yaml]
+        own_environment: {_inherit_from: gone_resources_server}
+        own_agent:
+          _inherit_from: gone_simple_agent
+          responses_api_agents:
+            simple_agent:
+              resources_server: {name: own_environment}
+              datasets:
+              - {name: own, type: benchmark, jsonl_fpath: benchmarks/own/own.jsonl, num_repeats: 2,
+                 prepare_script: benchmarks/own/prepare.py}
+    """
+    found = read_catalog(with_config(tmp_path, textwrap.dedent(text)))
+
+    own = next(one for one in found.benchmarks if one.name == "own")
+    assert (own.agent, own.environment, own.num_repeats) == ("simple_agent", None, 2)
+    assert [problem.message for problem in found.problems if problem.where.startswith("benchmarks/own/")] == [
+        "includes 'resources_servers/gone/configs/gone.yaml', which does not exist"
+    ]
+    with pytest.raises(ConfigError, match="gone"):
+        find_benchmark("own", tmp_path)
 
 
 def test_a_manifest_beside_a_config_declares_no_second_benchmark(tmp_path: Path) -> None:

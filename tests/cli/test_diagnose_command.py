@@ -68,12 +68,14 @@ def test_standard_input_is_kept_so_that_it_can_be_shown(tmp_path: Path, pack: Ca
     assert shown["items"][-1]["text"] == "Booked SK2."
 
 
-def test_what_was_read_before_survives_an_empty_standard_input(tmp_path: Path) -> None:
+@pytest.mark.parametrize("given", [b"", b"no rollouts at all\n"], ids=["empty", "unreadable"])
+def test_what_was_read_before_survives_a_standard_input_without_rollouts(tmp_path: Path, given: bytes) -> None:
     data = airline(tmp_path).read_bytes()
     blade("diagnose", "-", "--out", tmp_path / "out", input=data)
 
-    assert blade("diagnose", "-", "--out", tmp_path / "out", input=b"").exit_code == 3
+    assert blade("diagnose", "-", "--out", tmp_path / "out", input=given).exit_code == 3
     assert (tmp_path / "out" / "stdin.jsonl").read_bytes() == data
+    assert [path.name for path in (tmp_path / "out").glob(".*.*")] == []
 
 
 def test_a_score_in_words_counts_by_the_rule_that_names_the_word(tmp_path: Path) -> None:

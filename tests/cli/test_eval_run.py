@@ -150,7 +150,7 @@ def test_skills_are_named_in_every_row_and_in_the_manifest(tmp_path: Path) -> No
     assert json.loads((tmp_path / "out_manifest.json").read_text())["settings"]["skills"] == "8a1c167c2f6a"
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 130)])
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGHUP, 130)])
 def test_ctrl_c_keeps_what_is_done_and_the_run_goes_on_later(tmp_path: Path, number: int, code: int) -> None:
     output = tmp_path / "out.jsonl"
     with Loopback(slowly) as server:

@@ -95,3 +95,12 @@ def test_commands_that_are_printed_quote_what_a_shell_would_act_on(tmp_path: Pat
     found = blade("diagnose", source, "--out", tmp_path / "out dir")
 
     assert f"blade show '{tmp_path}/out dir' 'a; rm -rf ~ $(x):0'\n" in found.stdout
+
+
+def test_files_of_a_diagnosis_hold_no_character_that_acts_on_a_reader(out: Path) -> None:
+    blade("label", out, KEY, "--cause", "BI", "--cite", f"{KEY}:0", "--reason", HOSTILE, "--author", "human:ada")
+    files = [*out.glob("*.json*"), *out.glob("*.md")]
+
+    assert len(files) >= 4
+    assert [file.name for file in files if UNSAFE.search(file.read_text(encoding="utf-8"))] == []
+    assert KEY in {task["task"] for task in json.loads((out / "analysis.json").read_text())["tasks"]}

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from rollout_rows import rollout, write_rows
 
 from blade.cli.bars import bar, share_cells
-from blade.cli.terminal import UNSAFE_IN_JSON, command, escape_in_json
+from blade.cli.terminal import command
+from blade.report.text import safe_json
 
 
 def test_the_summary_of_a_small_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, golden: Golden) -> None:
@@ -134,4 +135,4 @@ def test_words_a_shell_would_change_are_quoted() -> None:
 def test_json_means_the_same_after_it_is_made_safe(text: str) -> None:
     whole = text.encode("utf-8", "replace").decode()
 
-    assert json.loads(UNSAFE_IN_JSON.sub(escape_in_json, json.dumps(whole, ensure_ascii=False))) == whole
+    assert json.loads(safe_json(json.dumps(whole, ensure_ascii=False).encode())) == whole
