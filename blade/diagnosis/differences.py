@@ -160,9 +160,20 @@ def compare_calls(rollout: Rollout) -> list[Difference]:
 
 def made_calls(items: Sequence[Item]) -> list[Item]:
     """Calls that their tools did not refuse."""
-    refused = {item.call_id for item in items if item.kind == "tool_result" and item.error is not None}
-    calls = [item for item in items if item.kind == "tool_call" and not item.prompt]
-    return [item for item in calls if item.call_id is None or item.call_id not in refused]
+    refused = refused_calls(items)
+    return [item for item in items if item.kind == "tool_call" and not item.prompt and item.position not in refused]
+
+
+def refused_calls(items: Sequence[Item]) -> set[int]:
+    """Positions of calls that were answered with an error; an id that is used again belongs to the latest call."""
+    latest: dict[str, int] = {}
+    refused: set[int] = set()
+    for item in items:
+        if item.kind == "tool_call" and item.call_id is not None:
+            latest[item.call_id] = item.position
+        elif item.kind == "tool_result" and item.error is not None and item.call_id in latest:
+            refused.add(latest[item.call_id])
+    return refused
 
 
 def compare_tool(tool: str, expected: Sequence[ExpectedCall], made: Sequence[Item]) -> Iterator[Difference]:

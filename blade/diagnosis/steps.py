@@ -15,7 +15,7 @@ import msgspec
 
 from blade.diagnosis.answers import plain_number
 from blade.diagnosis.conclusions import is_any_of
-from blade.diagnosis.differences import Conventions, Difference
+from blade.diagnosis.differences import Conventions, Difference, refused_calls
 from blade.rollouts import Item, Rollout
 
 StepKind = Literal["change", "error", "answer"]
@@ -67,10 +67,10 @@ def first_wrong_change(rollout: Rollout, differences: Sequence[Difference], conv
     """
     wrong = {d.item: f"`{d.subject}` is not as expected" for d in differences if d.kind in ("argument", "call_extra")}
     expected = rollout.expected.calls if rollout.expected and rollout.expected.calls else []
-    refused = {item.call_id for item in rollout.items if item.kind == "tool_result" and item.error is not None}
+    refused = refused_calls(rollout.items)
     changing = conventions.listed - conventions.reading - {call.name for call in expected}
     for item in rollout.items:
-        if item.kind == "tool_call" and item.call_id in refused and item.name in changing:
+        if item.position in refused and item.name in changing:
             wrong.setdefault(item.position, f"`{item.name}` was refused and is not expected")
     first = min((position for position in wrong if position is not None), default=None)
     if first is None or (first in agreed(rollout) and first in {d.item for d in differences if d.kind == "argument"}):

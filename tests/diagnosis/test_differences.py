@@ -15,6 +15,7 @@ from blade.diagnosis.differences import (
     conventions_of,
     differences_of,
     in_words,
+    made_calls,
 )
 from blade.rollouts import Item, Rollout
 from blade.rollouts.values import Expected, ExpectedCall
@@ -72,6 +73,17 @@ def test_a_call_its_tool_refused_was_not_made() -> None:
     made = agent(("drop", {"id": 1}), ("drop", {"id": 2}), expected=[("drop", {"id": 2})], refused=(0,))
 
     assert compare_rollout(made) == []
+
+
+def test_a_call_with_the_id_of_a_refused_one_was_made() -> None:
+    items = [
+        Item(position=0, kind="tool_call", name="drop", text="{}", call_id="a"),
+        Item(position=1, kind="tool_result", name="drop", text="", call_id="a", error="no"),
+        Item(position=2, kind="tool_call", name="drop", text="{}", call_id="a"),
+        Item(position=3, kind="tool_result", name="drop", text="", call_id="a"),
+    ]
+
+    assert [call.position for call in made_calls(items)] == [2]
 
 
 def test_only_the_arguments_that_count_are_compared() -> None:
