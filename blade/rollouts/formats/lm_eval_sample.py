@@ -16,6 +16,8 @@ from blade.rollouts.formats.reader import Note
 from blade.rollouts.values import Ending, Expected, Rollout
 
 ROW_KEYS = frozenset({"doc_id", "doc", "target", "arguments", "resps", "filtered_resps"})
+OTHER_TEXT = "…"
+"""Stands for what greedy decoding would have written where that is known only not to be the text that was asked about."""
 LONGEST_VALUE = 200
 """Characters of a value of the document that is kept as a field."""
 
@@ -107,8 +109,8 @@ class Sample:
         if len(names) < 2 or len(likelihoods) < len(names):
             value, greedy = likelihoods[0] if likelihoods else (None, False)
             answer = names[0] if greedy and names else None
-            if answer is not None:
-                steps.add("message", answer, role="assistant")
+            if names and names[0]:
+                steps.add("message", answer or OTHER_TEXT, role="assistant")
             right = names if len(names) == 1 and names[0] else []
             return self.rollout(steps, answer=answer, right=right, loglikelihood=value)
         weights = [

@@ -111,7 +111,9 @@ def test_the_likeliest_choice_is_the_answer() -> None:
 
 
 def test_a_metric_of_which_less_is_better_does_not_count_beside_another() -> None:
-    assert [one.reward for one in rollouts(samples("toy_likelihood"))] == [1.0, 0.0, 0.0, 1.0]
+    found = rollouts(samples("toy_likelihood"))
+    assert [one.reward for one in found] == [1.0, 0.0, 0.0, 1.0]
+    assert [(one.answer, one.items[-1].text) for one in found] == [("4", "4"), (None, "…"), (None, "…"), ("2", "2")]
 
 
 def test_a_perplexity_over_a_corpus_is_no_score_of_a_document() -> None:
