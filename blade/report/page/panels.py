@@ -298,7 +298,8 @@ def effort_panel(analysis: Analysis, quantities: dict[str, Floats], passed: Floa
         rows.append(effort_row(effort.name, good, bad, fifths(values, passed)))
     if "cost" in quantities and passed is not None:
         values = quantities["cost"]
-        middles = [float(np.nanmedian(values[passed == v])) if (passed == v).any() else None for v in (1.0, 0.0)]
+        sides = [values[(passed == outcome) & ~np.isnan(values)] for outcome in (1.0, 0.0)]
+        middles = [float(np.median(side)) if len(side) else None for side in sides]
         rows.append(effort_row("cost", middles[0], middles[1], fifths(values, passed)))
     if not rows:
         return None

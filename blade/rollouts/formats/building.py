@@ -217,6 +217,35 @@ def json_text(value: Any) -> str:
     return msgspec.json.encode(value).decode()
 
 
+def part(value: dict[str, Any], name: str | None) -> dict[str, Any]:
+    """An object within an object; empty where there is none."""
+    inner = value.get(name) if name is not None else None
+    return inner if isinstance(inner, dict) else {}
+
+
+def objects(value: Any) -> list[dict[str, Any]]:
+    """The objects of a list; none of anything else."""
+    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+
+
+def scalars(values: dict[str, Any]) -> dict[str, Any]:
+    """Single values as they are, others as JSON, what is unknown not at all."""
+    return {
+        name: value if isinstance(value, str | int | float) else json_text(value)
+        for name, value in values.items()
+        if value is not None
+    }
+
+
+def short_values(values: Any, most: int = 200) -> dict[str, Any]:
+    """What an object says in single values and few words, for fields."""
+    return {
+        name: value
+        for name, value in (values.items() if isinstance(values, dict) else ())
+        if (isinstance(value, str) and 0 < len(value) <= most) or number_or_none(value) is not None
+    }
+
+
 def text_or_none(value: Any) -> str | None:
     """A text as it is, other single values as text, nothing for nothing."""
     if value is None or value == "":

@@ -10,16 +10,22 @@ from typing import Any
 
 import msgspec
 
-from blade.rollouts.formats.building import BROKEN, Trajectory, content_text, json_text, number_or_none, text_or_none
-from blade.rollouts.formats.lm_eval_task import Task, scalars
+from blade.rollouts.formats.building import (
+    BROKEN,
+    Trajectory,
+    content_text,
+    json_text,
+    scalars,
+    short_values,
+    text_or_none,
+)
+from blade.rollouts.formats.lm_eval_task import Task
 from blade.rollouts.formats.reader import Note
 from blade.rollouts.values import Ending, Expected, Rollout
 
 ROW_KEYS = frozenset({"doc_id", "doc", "target", "arguments", "resps", "filtered_resps"})
 OTHER_TEXT = "…"
-"""Stands for what greedy decoding would have written where that is known only not to be the text that was asked about."""
-LONGEST_VALUE = 200
-"""Characters of a value of the document that is kept as a field."""
+"""What greedy decoding would have written, of which only is known that it is not the text that was asked about."""
 
 
 class Request(msgspec.Struct, frozen=True):
@@ -238,15 +244,6 @@ def likelihoods_of(filtered: Any) -> list[tuple[float, bool]]:
         value, greedy = (pair[0], pair[1]) if isinstance(pair, list) and len(pair) > 1 else (pair, False)
         try:
             found.append((float(value), str(greedy) == "True"))
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             return []
     return found
-
-
-def short_values(doc: Any) -> dict[str, Any]:
-    """What a document says about itself in a few words."""
-    return {
-        name: value
-        for name, value in (doc.items() if isinstance(doc, dict) else ())
-        if (isinstance(value, str) and 0 < len(value) <= LONGEST_VALUE) or number_or_none(value) is not None
-    }

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from blade.rollouts.formats.building import content_text, json_text, number_or_none, text_or_none
+from blade.rollouts.formats.building import content_text, number_or_none, part, text_or_none
 
 INVALID = "[invalid]"
 """What the harness's own extracting filters give when nothing matches, unless a task says otherwise."""
@@ -195,18 +195,3 @@ def group_of(summary: dict[str, Any], name: str | None) -> str | None:
     """The group a task stands in directly."""
     groups = part(summary, "group_subtasks")
     return next((str(group) for group, tasks in groups.items() if isinstance(tasks, list) and name in tasks), None)
-
-
-def scalars(values: dict[str, Any]) -> dict[str, Any]:
-    """Settings as single values, whatever is known of them; lists as JSON."""
-    return {
-        name: value if isinstance(value, str | int | float) else json_text(value)
-        for name, value in values.items()
-        if value is not None
-    }
-
-
-def part(value: dict[str, Any], name: str | None) -> dict[str, Any]:
-    """An object within an object; empty where there is none."""
-    inner = value.get(name) if name is not None else None
-    return inner if isinstance(inner, dict) else {}

@@ -16,13 +16,15 @@ from blade.rollouts.formats.building import (
     Attempts,
     bad_line,
     decode_lenient,
+    objects,
+    part,
     place,
     read_bytes,
     read_json,
     text_or_none,
 )
 from blade.rollouts.formats.reader import Found, Note, Probe, Reader
-from blade.rollouts.formats.tau2_simulation import Simulation, describe, objects, part
+from blade.rollouts.formats.tau2_simulation import Simulation, describe
 
 METADATA = "results.json"
 FOLDER = "simulations"

@@ -12,6 +12,9 @@ from blade.rollouts.formats.building import (
     first_line,
     json_text,
     number_or_none,
+    objects,
+    part,
+    scalars,
     text_or_none,
 )
 from blade.rollouts.values import (
@@ -86,7 +89,7 @@ def describe(info: Any, tasks: Any, changing: frozenset[str] | None) -> Run:
         agent=text_or_none(agent.get("implementation")),
         policy=text_or_none(environment.get("policy")),
         tools=[tool for tool in each if isinstance(tool, dict)] if isinstance(each, list) else [],
-        settings={name: scalar(value) for name, value in settings.items() if value is not None},
+        settings=scalars(settings),
         tasks={
             str(text_or_none(task.get("id"))): task
             for task in (tasks if isinstance(tasks, list) else ())
@@ -125,7 +128,7 @@ class Simulation:
             settings=self.run.settings,
             usage=self.usage(),
             seconds=number_or_none(self.record.get("duration")),
-            fields={name: scalar(value) for name, value in self.fields().items() if value not in (None, "", [], {})},
+            fields=scalars({name: value for name, value in self.fields().items() if value not in ("", [], {})}),
             tools=self.run.tools,
             items=steps.items,
         )
@@ -341,21 +344,5 @@ def passed(met: Any) -> TestStatus:
     return "passed" if met is True else "failed" if met is False else "error"
 
 
-def part(value: dict[str, Any], name: str) -> dict[str, Any]:
-    """An object within an object; empty where there is none."""
-    inner = value.get(name)
-    return inner if isinstance(inner, dict) else {}
-
-
-def objects(value: Any) -> list[dict[str, Any]]:
-    """The objects of a list; none of anything else."""
-    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
-
-
 def texts(value: Any) -> list[str]:
     return [content_text(one) for one in value] if isinstance(value, list) else []
-
-
-def scalar(value: Any) -> Any:
-    """A single value as it is, others as JSON."""
-    return value if isinstance(value, str | int | float) else json_text(value)
