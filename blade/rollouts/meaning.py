@@ -10,7 +10,7 @@ import msgspec
 
 from blade.rollouts.formats import Format, gym, tau_bench
 from blade.rollouts.formats.own import RESERVED
-from blade.rollouts.values import Expected, TestStatus, Usage
+from blade.rollouts.values import Ending, Expected, TestStatus, Usage
 
 
 class Meaning(msgspec.Struct, frozen=True, kw_only=True):
@@ -19,6 +19,7 @@ class Meaning(msgspec.Struct, frozen=True, kw_only=True):
     run: str | None = None
     variant: str | None = None
     scores: dict[str, float | None] = {}
+    ending: Ending | None = None
     message: str | None = None
     answer: str | None = None
     expected: Expected | None = None
@@ -50,6 +51,7 @@ def meaning_of(record: dict[str, Any], form: Format) -> Meaning:
     tools = request.get("tools") if isinstance(request, dict) else None
     is_tau = form.name == tau_bench.FORMAT.name
     return Meaning(
+        ending=tau_bench.ending(record) if is_tau else None,
         answer=None if is_tau else gym.answer(record),
         expected=tau_bench.expected(record) if is_tau else gym.expected(record),
         tests={} if is_tau else gym.tests(record),

@@ -231,7 +231,8 @@ class Run(msgspec.Struct, frozen=True, kw_only=True, eq=False):
             agent=table.agent.at(row),
             status=STATUSES[int(table.status[row])],
             failure=table.failure.at(row),
-            ending=Ending(
+            ending=meaning.ending
+            or Ending(
                 kind=ENDING_KINDS[int(table.ending[row])],
                 origin=ORIGINS[int(table.origin[row])] if table.origin[row] >= 0 else None,
                 name=text_or_none(table.ending_name.at(row)),

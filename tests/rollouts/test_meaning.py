@@ -80,3 +80,21 @@ def test_a_result_that_is_an_error_object_is_typed_as_one(tmp_path: Path) -> Non
     items = read_one(tmp_path, output=output).items
 
     assert [item.error for item in items if item.kind == "tool_result"] == ["no such id", None, None, '{"code":5}']
+
+
+@pytest.mark.parametrize(
+    ("last", "reward", "kind"),
+    [
+        pytest.param({"role": "user", "content": "Bye ###STOP###"}, 0.0, "completed", id="the_user_stopped"),
+        pytest.param({"role": "tool", "name": "transfer_to_human_agents"}, 0.0, "completed", id="handed_over"),
+        pytest.param({"role": "user", "content": "And then?"}, 0.0, "limit", id="cut_off"),
+        pytest.param({"role": "user", "content": "Bye"}, 1.0, "completed", id="rewarded_so_it_had_ended"),
+    ],
+)
+def test_a_trial_of_tau_bench_that_nothing_ended_ran_out_of_steps(
+    tmp_path: Path, last: dict[str, Any], reward: float, kind: str
+) -> None:
+    turns = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello"}, last]
+    row = read_rows(tmp_path, [{"task_id": 0, "trial": 0, "reward": reward, "traj": turns}]).rollout_at(0)
+
+    assert row.ending.kind == kind

@@ -4,7 +4,7 @@ from typing import Any
 
 from blade.rollouts.formats.calls import listed_calls
 from blade.rollouts.formats.format import Format
-from blade.rollouts.values import Expected
+from blade.rollouts.values import Ending, Expected
 
 FORMAT = Format(
     name="tau-bench",
@@ -15,6 +15,19 @@ FORMAT = Format(
     repeat_fields=("trial",),
     error_opening="Error: ",
 )
+
+STOP, TERMINATING = "###STOP###", "transfer_to_human_agents"
+"""What ends a trial: the simulated user's word, and the tool that hands over to a person."""
+
+
+def ending(record: dict[str, Any]) -> Ending | None:
+    """How a trial without a reward ended: when nothing ended it, it ran out of the steps it was given."""
+    turns = record.get("traj")
+    last = turns[-1] if isinstance(turns, list) and turns else None
+    if record.get("reward") or not isinstance(last, dict) or last.get("name") == TERMINATING:
+        return None
+    stopped = STOP in str(last.get("content") or "")
+    return None if stopped else Ending(kind="limit", origin="runner", name="max_num_steps")
 
 
 def expected(record: dict[str, Any]) -> Expected | None:
