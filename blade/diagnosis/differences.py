@@ -26,6 +26,8 @@ Kind = Literal["call_missing", "call_extra", "argument", "output_missing", "answ
 LONGEST = 2000
 """Characters of a value that are kept."""
 MOST_VIOLATIONS = 20
+NOTHING_EXTRACTED = "no_answer_extracted"
+"""How readers name the ending of a rollout whose verifier found no answer in the text."""
 OFTEN = 0.2
 """Share of passing rollouts above which leaving the expected path is no difference. Tools that change something leave
 it in 0 to 16 % of the passing rollouts of tau-bench's airline and retail runs, tools that read in 28 to 100 %."""
@@ -253,9 +255,9 @@ def compare_outputs(rollout: Rollout) -> Iterator[Difference]:
 
 
 def compare_answer(rollout: Rollout) -> Iterator[Difference]:
-    """The answer that was judged against the expected ones; nothing is said of an answer that passed."""
+    """The answer that was judged wrong against the expected ones."""
     answers = rollout.expected.answers if rollout.expected else None
-    if not answers or rollout.success:
+    if not answers or rollout.success is not False:
         return
     given, text, at = rollout.answer, *final_text(rollout.items)
     if given is not None and is_any_of(given, answers):
@@ -264,12 +266,18 @@ def compare_answer(rollout: Rollout) -> Iterator[Difference]:
         how = "extraction_missed"
     elif given is not None:
         how = "other"
-    elif any(name in rollout.fields and rollout.fields[name] is None for name in GIVEN_FIELDS):
+    elif was_looked_for(rollout):
         how = "none"
     else:
         return
     told = None if given is None else shown(given)
     yield Difference(key=f"answer:{how}", kind="answer", expected=shown(answers[0]), given=told, item=at)
+
+
+def was_looked_for(rollout: Rollout) -> bool:
+    """Whether a row says that its verifier took an answer from the text, or tried to."""
+    tried = any(name in rollout.fields and rollout.fields[name] is None for name in GIVEN_FIELDS)
+    return tried or rollout.ending.name == NOTHING_EXTRACTED
 
 
 def final_text(items: Sequence[Item]) -> tuple[str, int | None]:

@@ -3,6 +3,7 @@
 import json
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -18,7 +19,7 @@ from blade.diagnosis.differences import (
     made_calls,
 )
 from blade.rollouts import Item, Rollout
-from blade.rollouts.values import Expected, ExpectedCall
+from blade.rollouts.values import Ending, Expected, ExpectedCall
 
 Call = tuple[str, dict[str, Any]]
 
@@ -145,7 +146,10 @@ def test_an_answer_that_was_looked_for_and_not_found_is_none() -> None:
         task="a", repeat=0, success=False, items=row.items, expected=row.expected, fields={"extracted_answer": None}
     )
 
-    assert keys(looked) == ["answer:none"]
+    typed = msgspec.structs.replace(row, ending=Ending(origin="verifier", name="no_answer_extracted"))
+
+    assert keys(looked) == keys(typed) == ["answer:none"]
+    assert keys(msgspec.structs.replace(looked, success=None)) == []
 
 
 @pytest.mark.parametrize(
