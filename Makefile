@@ -13,7 +13,7 @@ NATIVE := scripts/build_native.py $(wildcard blade/rollouts/native/*.[ch])
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test check bench bench-coverage bench-compare bench-reading bench-readers bench-throughput bench-audit accuracy e2e rollouts clean
+.PHONY: help demo test check bench bench-coverage bench-compare bench-reading bench-readers bench-diagnose bench-throughput bench-audit accuracy e2e rollouts clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-15s %s\n", $$1, $$2}' Makefile
@@ -42,6 +42,9 @@ bench-reading: .venv/.bench ## measure reading speed and memory
 
 bench-readers: .venv/.run ## measure reading other formats beside their own software, where it is installed
 	.venv/bin/python tests/bench/readers.py $(ARGS)
+
+bench-diagnose: .venv/.bench ## measure the whole of diagnose beside a plain loop of orjson
+	.venv/bin/python tests/bench/diagnose.py $(ARGS)
 
 bench-throughput: .venv/.run ## measure how the runner keeps up with the bare SDK, and its memory
 	.venv/bin/python tests/bench/throughput.py

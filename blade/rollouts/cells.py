@@ -80,7 +80,7 @@ def items_hash(items: Trajectory) -> str | None:
         return None
     digest = hashlib.blake2b(digest_size=6)
     for item in expanded(items, prompt=True):
-        payload = payload_of(item, kind_of(item, prompt=True))
+        payload = payload_of(item, kind_of(item.type, item.role, prompt=True))
         digest.update(f"\0{item.name or ''}\0".encode("utf-8", "replace"))
         digest.update(text_of(payload).encode("utf-8", "replace"))
     return digest.hexdigest()

@@ -71,7 +71,7 @@ def expanded(items: Trajectory, *, prompt: bool) -> list[RawItem]:
 
 def message_and_calls(item: RawItem) -> list[RawItem]:
     """The message, unless it is nothing but its calls, and the calls as items of their own."""
-    if kind_of(item, prompt=False) != MESSAGE or is_blank(item.tool_calls):
+    if kind_of(item.type, item.role, prompt=False) != MESSAGE or is_blank(item.tool_calls):
         return [item]
     calls = chat_calls(item.tool_calls)
     return calls if calls and is_blank(item.content) else [item, *calls]
@@ -89,9 +89,8 @@ def call_item(call: ChatCall, function: ChatFunction | ChatCall) -> RawItem:
     return RawItem(type="function_call", name=function.name, arguments=function.arguments, call_id=call.id)
 
 
-def kind_of(item: RawItem, *, prompt: bool) -> int:
-    """What a step is. Who speaks decides: what is not the agent's own is a tool's, or the environment's."""
-    stored, role = item.type, item.role
+def kind_of(stored: str | None, role: str | None, *, prompt: bool) -> int:
+    """What a step of a stored type is. Who speaks decides: what is not the agent's is a tool's or the environment's."""
     if stored in PLAIN_KINDS:
         return PLAIN_KINDS[stored]
     if stored in (None, "message"):
@@ -110,7 +109,7 @@ def kinds_of(items: Sequence[RawItem]) -> npt.NDArray[np.int64]:
     """What each step of an output is."""
     kinds = np.fromiter(map(PLAIN_KINDS.get, map(TYPE, items), repeat(-1)), dtype=np.int64, count=len(items))
     others = np.flatnonzero(kinds < 0)
-    kinds[others] = [kind_of(items[at], prompt=False) for at in others.tolist()]
+    kinds[others] = [kind_of(items[at].type, items[at].role, prompt=False) for at in others.tolist()]
     return kinds
 
 

@@ -1,8 +1,8 @@
 """Writes rollout files shaped like real ones, for measuring only.
 
 Rows are made here from a seeded generator and a list of common words: nothing in them comes from a model. `short` rows
-are about 7 KB (a tool-using assistant), `long` rows about 340 KB (a coding agent). They are as full of structure as the
-rows that NeMo Gym 0.5.1 publishes, which are mostly keys and nulls around texts of a few KB:
+are about 7 KB (a tool-using assistant), `medium` rows about 35 KB, `long` rows about 340 KB (a coding agent). They are
+as full of structure as the rows that NeMo Gym 0.5.1 publishes, mostly keys and nulls around texts of a few KB:
 
 | | strings per KB | objects and lists per KB | escapes in 100 bytes | rows beyond ASCII | beyond 16 bits |
 |---|---|---|---|---|---|
@@ -62,7 +62,11 @@ class Shape(NamedTuple):
     """Share of rows with characters beyond 16 bits."""
 
 
-SHAPES = {"short": Shape(3000, 2, 10, 0.16, 0.01), "long": Shape(220_000, 110, 7, 0.48, 0.09)}
+SHAPES = {
+    "short": Shape(3000, 2, 10, 0.16, 0.01),
+    "medium": Shape(19_000, 18, 8, 0.3, 0.04),
+    "long": Shape(220_000, 110, 7, 0.48, 0.09),
+}
 
 
 def text(rng: random.Random, size: int, pool: list[str]) -> str:

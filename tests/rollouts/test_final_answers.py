@@ -1,6 +1,7 @@
 import re
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -8,12 +9,17 @@ from rollout_rows import message
 
 from blade.rollouts.batch import batch_of
 from blade.rollouts.endings import PLAN_SEARCH, REFUSAL_SEARCH, SANDBOX, TIMEOUT, TROUBLE_SEARCH, FinalAnswers
+from blade.rollouts.layout import RawItem
 from blade.rollouts.patterns import Search
 from blade.rollouts.phrases import NEXT_STEP, REFUSAL, SANDBOX_FAULT, TIMED_OUT
-from blade.rollouts.trajectory import raw_items
 
+ITEMS = msgspec.json.Decoder(list[RawItem])
 GLUED = re.compile(r"\bi(?:will|should|need|want|have|am)", re.IGNORECASE)
 """Nobody writes it, though an expression that takes `I'll` and `I will` takes it too."""
+
+
+def raw_items(items: list[Any]) -> list[RawItem]:
+    return ITEMS.decode(msgspec.json.encode(items))
 
 
 @pytest.mark.parametrize(
@@ -46,7 +52,7 @@ def test_texts_are_searched_together_as_they_are_alone(texts: list[str]) -> None
 
 def test_final_answers_are_the_same_read_together_and_alone() -> None:
     said = ["plain", "<think>hm</think> after", "", "ünïcode", 'a "quote"\n']
-    outputs = [raw_items({"output": [message(text)]}, "output") for text in said]
+    outputs = [raw_items([message(text)]) for text in said]
     together = FinalAnswers(batch_of([None] * len(said), outputs)).texts
     alone = [FinalAnswers(batch_of([None], [output])).texts[0] for output in outputs]
     assert together == alone == ["plain", "after", "", "ünïcode", 'a "quote"']
@@ -54,5 +60,5 @@ def test_final_answers_are_the_same_read_together_and_alone() -> None:
 
 def test_one_undecodable_answer_does_not_spoil_the_others() -> None:
     contents: list[Any] = [{"text": 3}, "fine", None]
-    outputs = [raw_items({"output": [{"role": "assistant", "content": content}]}, "output") for content in contents]
+    outputs = [raw_items([{"role": "assistant", "content": content}]) for content in contents]
     assert FinalAnswers(batch_of([None] * 3, outputs)).texts == ['{"text":3}', "fine", ""]
