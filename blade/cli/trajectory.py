@@ -21,7 +21,7 @@ from blade.rollouts import Item, Rollout, Run, Source, Usage, citation
 from blade.rollouts.features import split_thinking
 
 MOST_FIELDS = 30
-MOST_SIBLINGS = 400
+MOST_SIBLINGS = 200
 """Rollouts of the run that are read to tell which tools change anything."""
 FIELD_CHARS = 200
 IN_THE_HEAD = frozenset({"reward", "_ng_task_index", "_ng_rollout_index"})
