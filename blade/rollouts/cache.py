@@ -19,7 +19,9 @@ import platformdirs
 from blade._version import __version__
 from blade.rollouts.scan import Scan
 
-CACHE_FORMAT = 8
+CACHE_FORMAT = 9
+CHECKSUM = 16
+"""Bytes at the head of an entry that the rest must hash to: one flipped bit would give another analysis."""
 SAMPLE = 4096
 SAMPLES = 64
 KEEP_ENTRIES = 200
@@ -76,7 +78,10 @@ def load(path: Path) -> Entry | None:
     import zstandard
 
     try:
-        data = zstandard.ZstdDecompressor().decompress(path.read_bytes())
+        stored = path.read_bytes()
+        if stored[:CHECKSUM] != checksum(stored[CHECKSUM:]):
+            return None
+        data = zstandard.ZstdDecompressor().decompress(stored[CHECKSUM:])
         return msgspec.msgpack.decode(data, type=Entry, dec_hook=from_stored)
     except (OSError, zstandard.ZstdError, msgspec.MsgspecError, ValueError, TypeError, KeyError, EOFError):
         return None
@@ -90,9 +95,13 @@ def save(path: Path, entry: Entry) -> None:
         data = zstandard.ZstdCompressor(level=1).compress(msgspec.msgpack.encode(entry, enc_hook=to_stored))
         path.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile(dir=path.parent, suffix=".tmp", delete=False) as file:
-            file.write(data)
+            file.write(checksum(data) + data)
         Path(file.name).replace(path)
         forget_oldest(path.parent)
+
+
+def checksum(data: bytes) -> bytes:
+    return hashlib.blake2b(data, digest_size=CHECKSUM).digest()
 
 
 def forget_oldest(folder: Path) -> None:

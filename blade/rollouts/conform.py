@@ -11,6 +11,7 @@ import msgspec
 
 from blade.rollouts.fields import OWN, Leaf, Tree
 from blade.rollouts.layout import Layout
+from blade.rollouts.lines import OVERLONG, longest_line
 
 ITEM_TEXTS = ("type", "role", "name", "call_id", "tool_call_id")
 SHOWN = 40
@@ -86,6 +87,8 @@ def refuse_constant(name: str) -> NoReturn:
 def reason_for(data: bytes, error: Exception) -> str:
     """Why some bytes are not JSON, in a user's words."""
     text = data.strip()
+    if text == OVERLONG.strip():
+        return f"is longer than {longest_line() >> 20} MiB; BLADE_MAX_LINE_MB allows more"
     if not text.strip(b", "):
         return "is cut short: the file ends before its JSON does"
     if not text.startswith((b"{", b"[", b'"')):

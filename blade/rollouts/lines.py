@@ -5,6 +5,7 @@ a decoder can take many at once; the other layouts are cut by their brackets and
 """
 
 import io
+import os
 import re
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
@@ -19,6 +20,10 @@ CHUNK = 1 << 21
 MAX_CHUNK = 1 << 23
 FEW_LINES = 16
 FEW_BYTES = 16_000
+LONGEST_LINE = 256
+"""MiB of one line or record, far above real rows; `$BLADE_MAX_LINE_MB` sets another; 8 are always read."""
+OVERLONG = b"\0overlong\n"
+"""What stands in a chunk for a line that is too long to read."""
 BOM = b"\xef\xbb\xbf"
 
 LayoutName = Literal["lines", "array", "objects", "wrapped"]
@@ -93,10 +98,41 @@ def read_chunks(stream: io.BufferedReader, *, offset: int = 0, end: int | None =
             raise damage
         if over:
             return
-        if used == len(buffer) or (used > len(buffer) // 8 and len(buffer) < MAX_CHUNK):
+        if used == len(buffer) >= longest_line():
+            yield Chunk(OVERLONG, len(OVERLONG), offset)
+            offset, begun = pass_line(stream, buffer, offset=offset + used, end=end)
+            if begun is None:
+                return
+            buffer[: len(begun)] = begun
+            used = len(begun)
+        elif used == len(buffer) or (used > len(buffer) // 8 and len(buffer) < MAX_CHUNK):
             # A row larger than the buffer, or rows so long that their torn ends are often copied: a larger buffer,
             # which is a new one, since a view of the old one may still be held.
             buffer = buffer + bytearray(len(buffer))
+
+
+def longest_line() -> int:
+    """Bytes a line may have."""
+    told = os.environ.get("BLADE_MAX_LINE_MB", "")
+    return (int(told) if told.isdigit() and int(told) else LONGEST_LINE) << 20
+
+
+def pass_line(
+    stream: io.BufferedReader, buffer: bytearray, *, offset: int, end: int | None
+) -> tuple[int, bytes | None]:
+    """Goes past the rest of a line; where the next one begins, and what of it was read already, `None` at the end."""
+    while True:
+        room = len(buffer) if end is None else min(len(buffer), end - offset)
+        count, damage = fill(stream, memoryview(buffer)[:room])
+        cut = buffer.find(b"\n", 0, count) + 1
+        if cut:
+            rest = bytes(memoryview(buffer)[cut:count])
+            return offset + cut, rest
+        offset += count
+        if damage is not None:
+            raise damage
+        if count < room or not room:
+            return offset, None
 
 
 class Lines(NamedTuple):
@@ -157,6 +193,8 @@ def read_records(stream: io.BufferedReader, layout: LayoutName) -> Iterator[Reco
     while damage is None:
         count, damage = fill(stream, buffer)
         yield from cutter.feed(bytes(buffer[:count]))
+        if len(cutter.buffer) > longest_line():
+            raise OSError(f"a record is longer than {longest_line() >> 20} MiB; BLADE_MAX_LINE_MB allows more")
         if damage is None and count < CHUNK:
             yield from cutter.close()
             return

@@ -15,6 +15,8 @@ SUFFIXES = (".jsonl", ".ndjson", ".json", ".eval", ".parquet", ".csv", ".tsv")
 COMPRESSED = (".gz", ".zst")
 GZIP_MAGIC = b"\x1f\x8b"
 ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
+SKIPPABLE_MAGIC = b"\x2a\x4d\x18"
+SKIPPABLE_FIRST = frozenset(bytes([first]) for first in range(0x50, 0x60))
 PIECE = 1 << 20
 
 SIDECARS = {
@@ -72,7 +74,7 @@ def open_stream(path: Path) -> io.BufferedReader:
         kind = compression(path)
         if kind == "gzip":
             return io.BufferedReader(Unpacked(gzip.open(path, "rb")))
-        return io.BufferedReader(Unpacked(open_zstd(path))) if kind == "zstd" else path.open("rb")
+        return io.BufferedReader(Unpacked(open_zstd(path), zstd=path)) if kind == "zstd" else path.open("rb")
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror or error}.") from error
 
@@ -86,18 +88,63 @@ def open_zstd(path: Path) -> Any:
 class Unpacked(io.RawIOBase):
     """A compressed stream that gives what one step of decompression gives, so that damage costs nothing before it."""
 
-    def __init__(self, source: Any) -> None:
+    def __init__(self, source: Any, *, zstd: Path | None = None) -> None:
         self.source = source
+        self.zstd = zstd
+        self.unpacked = 0
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, view: Any) -> int:
-        return int(self.source.readinto1(view))
+        try:
+            count = int(self.source.readinto1(view))
+            if not count and len(view) and self.zstd is not None:
+                check_frames(self.zstd)  # the library takes any end for the end
+        except EOFError as error:
+            raise EOFError(f"{error}; {self.unpacked:,} bytes were unpacked before that") from None
+        self.unpacked += count
+        return count
 
     def close(self) -> None:
         self.source.close()
         super().close()
+
+
+def check_frames(path: Path) -> None:
+    """Raises `EOFError` unless a zstandard file reaches the end of its last frame, as the heads of its blocks tell."""
+    size = path.stat().st_size
+    with path.open("rb") as file:
+        while file.tell() < size:
+            skip_frame(file)
+            if file.tell() > size:
+                raise EOFError("Compressed file ended before its last frame did")
+
+
+def skip_frame(file: io.BufferedReader) -> None:
+    """Goes to where a frame ends by its own account, which may be beyond the file (RFC 8878, section 3.1)."""
+    head = file.read(8)
+    if len(head) < 5:
+        file.seek(8, io.SEEK_CUR)
+        return
+    if head[1:4] == SKIPPABLE_MAGIC and head[:1] in SKIPPABLE_FIRST:
+        file.seek(int.from_bytes(head[4:8], "little"), io.SEEK_CUR)
+        return
+    if head[:4] != ZSTD_MAGIC:
+        file.seek(0, io.SEEK_END)  # bytes after the last frame are the library's to judge
+        return
+    flags = head[4]
+    single = flags >> 5 & 1
+    content = (single, 2, 4, 8)[flags >> 6]
+    file.seek(5 - 8 + (1 - single) + (0, 1, 2, 4)[flags & 3] + content, io.SEEK_CUR)
+    last = False
+    while not last:
+        block = file.read(3)
+        number = int.from_bytes(block, "little")
+        last = bool(number & 1) or len(block) < 3
+        length = 1 if number >> 1 & 3 == 1 else number >> 3
+        file.seek(length if len(block) == 3 else 4, io.SEEK_CUR)
+    file.seek(4 if flags >> 2 & 1 else 0, io.SEEK_CUR)
 
 
 def damage_errors() -> tuple[type[Exception], ...]:
@@ -112,15 +159,23 @@ def damage_errors() -> tuple[type[Exception], ...]:
 def fill(stream: io.BufferedReader, view: memoryview) -> tuple[int, Exception | None]:
     """Reads until `view` is full; how many bytes came, and the damage that kept more from coming.
 
-    One raw read after the other, because a larger one that meets damage loses what stood before it.
+    One raw read after the other, because a larger one that meets damage loses what stood before it; `readinto1` may
+    add a raw read to what was buffered, which costs a whole file nothing.
     """
     done = 0
+    read = stream.readinto1 if not isinstance(stream.raw, Unpacked) else lambda room: read_into(stream, room)
     try:
-        while done < len(view) and (count := stream.readinto1(view[done:])):
+        while done < len(view) and (count := read(view[done:])):
             done += count
     except damage_errors() as error:
         return done, error
     return done, None
+
+
+def read_into(stream: io.BufferedReader, view: memoryview) -> int:
+    piece = stream.read1(len(view))
+    view[: len(piece)] = piece
+    return len(piece)
 
 
 def skip(stream: io.BufferedReader, count: int) -> None:

@@ -181,3 +181,15 @@ def test_only_the_latest_entries_are_kept(own_cache: Path, monkeypatch: pytest.M
         os.utime(own_cache / f"{number}.blade", (time.time() + number,) * 2)
     cache.forget_oldest(own_cache)
     assert sorted(entry.name for entry in own_cache.iterdir()) == ["2.blade", "3.blade"]
+
+
+def test_one_flipped_bit_anywhere_in_an_entry_makes_it_none(tmp_path: Path) -> None:
+    path = write_bytes(tmp_path / "run.jsonl", jsonl([rollout(n, 0, n % 2) for n in range(40)]))
+    fresh = records(read(path, cached=True).scan)
+    [entry] = (cache.cache_dir() / "scans").glob("*.blade")
+    whole = entry.read_bytes()
+    assert cache.load(entry) is not None
+    for place in range(0, len(whole), max(1, len(whole) // 150)):
+        entry.write_bytes(whole[:place] + bytes([whole[place] ^ 1 << place % 8]) + whole[place + 1 :])
+        assert cache.load(entry) is None
+    assert records(read(path, cached=True).scan) == fresh

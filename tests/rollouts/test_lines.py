@@ -1,10 +1,12 @@
 import io
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scans import read, write_bytes
 
 from blade.rollouts import lines
 from blade.rollouts.lines import Chunk, layout_of, line_records, read_chunks, read_records, split_lines
@@ -112,3 +114,32 @@ def test_objects_one_after_the_other_need_no_separator(rows: list[Any], indent: 
 )
 def test_records_are_cut_by_their_brackets(data: bytes, expected: list[bytes]) -> None:
     assert [record.data.strip() for record in read_records(stream(data), "array")] == expected
+
+
+@pytest.mark.parametrize("length", [20_000_000, 40_000_000])
+@pytest.mark.parametrize("last", [False, True], ids=["in_between", "at_the_end"])
+def test_a_line_longer_than_any_row_is_one_bad_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, length: int, last: bool
+) -> None:
+    monkeypatch.setenv("BLADE_MAX_LINE_MB", "1")
+    row = b'{"task_id": "%d", "reward": 1}\n'
+    data = row % 1 + b'{"x": "' + b"a" * length + b'"}' + (b"" if last else b"\n" + row % 3 + row % 4)
+    found = read(write_bytes(tmp_path / "run.jsonl", data)).scan
+
+    assert (len(found), [(bad.line, bad.reason) for bad in found.bad]) == (
+        1 if last else 3,
+        [(2, "is longer than 1 MiB; BLADE_MAX_LINE_MB allows more")],
+    )
+    assert found.offset[-1] == (0 if last else len(data) - len(row % 4))
+
+
+def test_a_record_of_an_array_longer_than_any_row_ends_the_reading(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BLADE_MAX_LINE_MB", "1")
+    data = b'[{"task_id": "1", "reward": 1},\n{"x": "' + b"a" * 5_000_000 + b'"}]'
+    found = read(write_bytes(tmp_path / "run.json", data)).scan
+
+    assert [bad.reason for bad in found.bad] == [
+        "the file cannot be read any further: a record is longer than 1 MiB; BLADE_MAX_LINE_MB allows more"
+    ]

@@ -1,18 +1,22 @@
 import gzip
 import json
 import random
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 import zstandard
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from rollout_rows import Row, rollout
 from scans import agent_row, flat_row, items_of, jsonl, plain, read, records, write_bytes
 
 from blade.errors import InputError, UsageError
 from blade.rollouts.finding import find_inputs
 from blade.rollouts.sources import (
+    check_frames,
     compression,
     is_sidecar,
     looks_like_rollouts,
@@ -73,7 +77,7 @@ def test_other_layouts_hold_the_same_records_as_lines(
     ("pack", "reason"),
     [
         pytest.param(gzip.compress, "the file cannot be read any further: Compressed file ended", id="gzip"),
-        pytest.param(zstandard.compress, "is truncated: the JSON ends before its object does", id="zstd"),
+        pytest.param(zstandard.compress, "the file cannot be read any further: Compressed file ended", id="zstd"),
     ],
 )
 def test_a_truncated_archive_keeps_what_was_readable(
@@ -87,7 +91,44 @@ def test_a_truncated_archive_keeps_what_was_readable(
     assert 2000 < kept < 4000
     assert [row["_ng_task_index"] for row in records(file.scan)] == list(range(kept))
     assert file.scan.bad[-1].reason.startswith(reason)
+    assert re.search(r"; [\d,]+ bytes were unpacked before that$", file.scan.bad[-1].reason)
     assert len(items_of(file, last=3)) == 3
+
+
+def test_an_archive_that_ends_between_blocks_says_so(tmp_path: Path) -> None:
+    packer = zstandard.ZstdCompressor().compressobj()
+    blocks = [
+        packer.compress(jsonl(rollout(n, 0) for n in range(first, first + 5)))
+        + packer.flush(zstandard.COMPRESSOBJ_FLUSH_BLOCK)
+        for first in range(0, 20, 5)
+    ]
+    found = read(write_bytes(tmp_path / "run.jsonl.zst", b"".join(blocks[:2]))).scan
+
+    assert (len(found), [bad.reason[:35] for bad in found.bad]) == (10, ["the file cannot be read any further"])
+
+
+@given(
+    sizes=st.lists(st.integers(0, 300_000), min_size=1, max_size=4),
+    checked=st.booleans(),
+    sized=st.booleans(),
+    level=st.sampled_from([1, 19]),
+    cut=st.floats(0, 1, exclude_max=True),
+)
+@settings(max_examples=40, deadline=None)
+def test_every_whole_archive_is_whole_and_every_cut_one_is_not(
+    tmp_path_factory: pytest.TempPathFactory, sizes: list[int], checked: bool, sized: bool, level: int, cut: float
+) -> None:
+    packer = zstandard.ZstdCompressor(level=level, write_checksum=checked, write_content_size=sized)
+    noise = random.Random(0)
+    frames = [packer.compress(noise.randbytes(size // 2) + b"a" * (size // 2)) for size in sizes]
+    skippable = b"\x53\x2a\x4d\x18\x04\0\0\0abcd"
+    path = write_bytes(tmp_path_factory.mktemp("zst") / "a.zst", b"".join([*frames[:-1], skippable, frames[-1]]))
+    check_frames(path)
+
+    kept = path.stat().st_size - len(frames[-1]) + 1 + int(cut * (len(frames[-1]) - 1))
+    path.write_bytes(path.read_bytes()[:kept])
+    with pytest.raises(EOFError):
+        check_frames(path)
 
 
 def test_a_truncated_archive_of_an_array_says_so_too(tmp_path: Path) -> None:
@@ -105,7 +146,7 @@ def test_an_empty_file_is_an_input_error(tmp_path: Path, data: bytes) -> None:
 
 
 def test_an_archive_cut_before_its_first_row_says_so(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="nothing in it can be unpacked: it is cut short, or empty"):
+    with pytest.raises(InputError, match="ended before its last frame did; 0 bytes were unpacked"):
         read(
             write_bytes(
                 tmp_path / "run.jsonl.zst", zstandard.compress(random.Random(0).randbytes(5000).hex().encode())[:300]
