@@ -2,7 +2,7 @@
 
 import msgspec
 
-from blade.diagnosis.analysis import Analysis, Mode
+from blade.diagnosis.analysis import Analysis, Mode, Signal
 from blade.metrics import Metric
 
 
@@ -32,10 +32,9 @@ SIGNAL_CAUSES = {"infrastructure": "IR", "verifier": "TI", "behaviour": "BI"}
 
 def page_modes(analysis: Analysis) -> list[PageMode]:
     """The modes seen in rollouts that did not pass, most headroom first."""
-    if analysis.modes:
-        return sorted(map(mined_mode, analysis.modes), key=rank)
+    found = [mined_mode(mode) for mode in analysis.modes]
     gains = {row.mode: row.gain for row in analysis.headroom}
-    found = [
+    found += [
         PageMode(
             code=pattern.code,
             title=pattern.title,
@@ -48,22 +47,22 @@ def page_modes(analysis: Analysis) -> list[PageMode]:
         )
         for pattern in (analysis.pack.patterns if analysis.pack else [])
     ]
-    taken = {mode.code for mode in found}
-    found += [
-        PageMode(
-            code=signal.code,
-            title=signal.title,
-            cause=SIGNAL_CAUSES[signal.kind],
-            failed=signal.failed,
-            passed=signal.passed,
-            tasks=signal.tasks,
-            gain=gains.get(signal.code),
-            citations=signal.citations,
-        )
-        for signal in analysis.signals
-        if signal.code not in taken
-    ]
+    found += [] if found else [signal_mode(signal, gains.get(signal.code)) for signal in analysis.signals]
     return sorted((mode for mode in found if mode.failed), key=rank)
+
+
+def signal_mode(signal: Signal, gain: Metric | None) -> PageMode:
+    """Something seen in rollouts, where nothing better names what goes wrong."""
+    return PageMode(
+        code=signal.code,
+        title=signal.title,
+        cause=SIGNAL_CAUSES[signal.kind],
+        failed=signal.failed,
+        passed=signal.passed,
+        tasks=signal.tasks,
+        gain=gain,
+        citations=signal.citations,
+    )
 
 
 def mined_mode(mode: Mode) -> PageMode:

@@ -24,6 +24,7 @@ from blade.report.page import svg
 from blade.report.page.links import filter_link
 from blade.report.page.modes import PageMode, page_modes
 from blade.report.page.panels import (
+    Link,
     Panel,
     Row,
     causes_panel,
@@ -32,6 +33,7 @@ from blade.report.page.panels import (
     funnel_panel,
     health_panel,
     is_undecided,
+    link_to,
     modes_panel,
     predictors_panel,
     reading_panel,
@@ -39,6 +41,9 @@ from blade.report.page.panels import (
     slice_panels,
 )
 from blade.report.text import one_line
+
+WIDESPREAD = 0.2
+"""Share of failing rollouts from which a failure mode explains much."""
 
 
 class Part(msgspec.Struct, frozen=True, kw_only=True):
@@ -57,6 +62,8 @@ class Overview(msgspec.Struct, frozen=True, kw_only=True):
 
     answer: list[str]
     """Three sentences."""
+    first: Link | None
+    """What to read first."""
     metric: str
     """What the headline is."""
     value: str
@@ -102,6 +109,7 @@ def build_overview(
     ]
     return Overview(
         answer=answer(analysis, modes),
+        first=next((link_to(item.read[0]) for item in analysis.reading_list if item.read), None),
         metric="pass@1" if rate else "mean reward",
         value=value_words(metric, rate=rate) if metric.value is not None else "no score",
         sure=f"95 % interval {interval_words(metric, rate=rate)}" if metric.ci95 else "too few tasks for an interval",
@@ -145,7 +153,8 @@ def why_sentence(analysis: Analysis, modes: Sequence[PageMode]) -> str:
     if not modes:
         return f"Nothing BLADE looks for was seen in the {plural(failing, 'rollout')} that did not pass."
     most = max(modes, key=lambda mode: mode.failed)
-    said = f"Seen most in the {plural(failing, 'rollout')} that did not pass: {most.title} ({count(most.failed)})"
+    lead = "Seen most" if most.failed >= WIDESPREAD * failing else "No failure mode is widespread; seen most"
+    said = f"{lead} in the {plural(failing, 'rollout')} that did not pass: {most.title} ({count(most.failed)})"
     best = modes[0]
     gain = best.gain
     if gain is not None and (gain.value or 0.0) > 0.0:
@@ -161,8 +170,7 @@ def next_sentence(analysis: Analysis) -> str:
     open_ = sum(is_undecided(cause.label) for cause in analysis.causes)
     said = f"Of {plural(total, 'task')} that {'fails' if total == 1 else 'fail'} at least once, the cause of "
     said += f"{count(total - open_)} is decided and of {count(open_)} is open"
-    first = next((item.read[0] for item in analysis.reading_list if item.read), None)
-    return f"{said}; read {first} first." if first else f"{said}."
+    return f"{said}."
 
 
 def countings(analysis: Analysis) -> Iterator[Row]:

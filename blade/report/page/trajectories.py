@@ -20,8 +20,8 @@ from blade.rollouts import Rollout, Run
 from blade.rollouts.features import split_thinking
 from blade.rollouts.values import Item
 
-INLINE_BYTES = 64_000_000
-FILES_BYTES = 256_000_000
+INLINE_BYTES = 48_000_000
+FILES_BYTES = 160_000_000
 PART_BYTES = 400_000
 """Bytes of rows in one part, about: what opening a rollout has to unpack."""
 FILE_BYTES = 4_000_000
@@ -138,7 +138,7 @@ def pack(run: Run, passed: Floats, rows: Sequence[int], *, inline: bool) -> Pack
     parts: list[bytes] = []
     for number, group in enumerate(groups(encoded, PART_BYTES if inline else FILE_BYTES)):
         whole = [with_gaps(encoded.pop(row), gaps(differences[row], conventions)) for row in group]
-        parts.append(squeeze(b"[" + b",".join(whole) + b"]"))
+        parts.append(squeeze(b"[" + b",".join(whole) + b"]", level=5 if inline else 2))
         for row in group:
             chunk[row] = number
     return Packed(parts=parts, chunk=chunk, tools=tools, cost=cost, inline=inline)
@@ -208,9 +208,9 @@ def groups(encoded: dict[int, bytes], most: int) -> Iterator[list[int]]:
         yield group
 
 
-def squeeze(data: bytes) -> bytes:
+def squeeze(data: bytes, *, level: int) -> bytes:
     """A part as it stands in a page: compressed, in letters. The same data gives the same letters."""
-    packer = zlib.compressobj(5, zlib.DEFLATED, 31)
+    packer = zlib.compressobj(level, zlib.DEFLATED, 31)
     return base64.b64encode(packer.compress(data) + packer.flush())
 
 
@@ -262,7 +262,7 @@ def shown_fields(rollout: Rollout) -> Iterator[tuple[str, str]]:
 
 def clean(said: str) -> str:
     """Text that UTF-8 can hold."""
-    return SURROGATES.sub("\ufffd", said)
+    return said if said.isascii() else SURROGATES.sub("\ufffd", said)
 
 
 def text(said: str | None) -> str | None:

@@ -79,6 +79,7 @@ async function open(route) {
     const row = rows[index];
     const held = row !== undefined && sources[index].has(row);
     return {
+      name: `${runs[index].data.run} ${row === undefined ? "" : runs[index].name(row)}`,
       title: el("div", null, el("h3", null, `${runs[index].data.run} `, row === undefined ? "" : runs[index].name(row)), row === undefined ? null : rolloutFacts(runs[index], row, null), held ? null : el("p", { class: "soft" }, "not in this page")),
       items: held ? (await sources[index].rollout(row)).items ?? [] : [],
       link: () => undefined,

@@ -1,12 +1,12 @@
 // Making elements. Everything foreign becomes a text node; links lead nowhere but into this page.
 
-/** @typedef {Node | string | number | null | undefined | false} Child */
+/** @typedef {Node | string | number | null | undefined | false | readonly any[]} Child  lists may hold lists */
 
 /**
  * An element with attributes, listeners (`onclick` and the like) and children.
  * @param {string} tag
  * @param {Record<string, any> | null} [attributes]
- * @param {...(Child | Child[])} children
+ * @param {...Child} children
  * @returns {HTMLElement}
  */
 export function el(tag, attributes, ...children) {
@@ -17,21 +17,23 @@ export function el(tag, attributes, ...children) {
     else if (name === "href" && !String(value).startsWith("#")) throw new Error("only links within the page");
     else node.setAttribute(name, value === true ? "" : String(value));
   }
-  for (const child of children.flat()) {
-    if (child === null || child === undefined || child === false) continue;
-    node.append(child instanceof Node ? child : document.createTextNode(String(child)));
-  }
+  append(node, children);
   return node;
 }
 
 /**
  * Puts children into a node in place of what it had.
  * @param {Element} node
- * @param {...(Child | Child[])} children
+ * @param {...Child} children
  */
 export function fill(node, ...children) {
   node.replaceChildren();
-  for (const child of children.flat()) {
+  append(node, children);
+}
+
+/** @param {Element} node @param {Child[]} children */
+function append(node, children) {
+  for (const child of children.flat(Infinity)) {
     if (child === null || child === undefined || child === false) continue;
     node.append(child instanceof Node ? child : document.createTextNode(String(child)));
   }

@@ -27,6 +27,7 @@ export function showGrid(run, place) {
   const tip = el("div", { class: "tip", role: "tooltip", hidden: true });
   const short = tasks.length <= 90 && tasks.every((task) => task.task.length <= 4);
   body.classList.toggle("large", tasks.length <= 90);
+  body.style.setProperty("--tasks", String(tasks.length));
 
   const draw = (most = FIRST) => {
     let left = most;
@@ -56,7 +57,8 @@ export function showGrid(run, place) {
 /** @param {Run} run */
 function legend(run) {
   const names = run.data.rate ? [["pass", "passed"], ["fail", "failed"], ["none", "no verdict"]] : [["g0", "low"], ["g2", "middle"], ["g4", "high"]];
-  return el("span", { class: "legend", "aria-hidden": "true" }, names.map(([kind, name]) => [el("span", { class: `cell ${kind}` }), name]).flat());
+  if (run.data.rollouts.ending.some((ending) => ending > 0)) names.push(["fail ended", "stopped early"]);
+  return el("span", { class: "legend", "aria-hidden": "true" }, names.map(([kind, name]) => [el("span", { class: `cell ${kind}` }), name]));
 }
 
 /** @param {Run} run @param {number} task @param {boolean} short */

@@ -6,7 +6,7 @@ import { itemNode, prettyJson } from "./trajectory.js";
 
 /**
  * @typedef {import("./source.js").Item} Item
- * @typedef {{title: Node, items: Item[], link: (item: number) => string | undefined}} Side
+ * @typedef {{name: string, title: Node, items: Item[], link: (item: number) => string | undefined}} Side
  */
 
 const CLIP = 1500;
@@ -77,8 +77,8 @@ function shown(item) {
  * @param {Item | null} item @param {number | null} position @param {Side} of @param {Node[] | undefined} body
  */
 function side(item, position, of, body) {
-  if (item === null || position === null) return el("div", { class: "gap" }, el("span", { class: "soft" }, "nothing here"));
-  return el("div", null, itemNode(item, position, { query: "", href: of.link(position), body, open: true }));
+  if (item === null || position === null) return el("div", { class: "gap", "data-side": of.name }, el("span", { class: "soft" }, "nothing here"));
+  return el("div", { "data-side": of.name }, itemNode(item, position, { query: "", href: of.link(position), body, open: true }));
 }
 
 /**

@@ -280,6 +280,7 @@ export class RolloutsView {
   pair(row, rollout, other, second) {
     const { run } = this;
     const side = (/** @type {number} */ one, /** @type {import("./source.js").Rollout} */ of) => ({
+      name: run.name(one),
       title: el("div", null, el("h3", null, run.name(one)), rolloutFacts(run, one, null)),
       items: of.items ?? [],
       link: (/** @type {number} */ item) => formatRoute({ view: "rollouts", task: run.task(one).task, repeat: run.repeat(one), item, params: Object.create(null) }),
