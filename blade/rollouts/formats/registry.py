@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 
 from blade.errors import InputError, UsageError
-from blade.rollouts.formats import atif, delimited, harbor, inspect, lm_eval, promptfoo, tau2, terminal_bench
+from blade.rollouts.formats import atif, delimited, harbor, inspect, lm_eval, promptfoo, tau2, terminal_bench, verifiers
 from blade.rollouts.formats.reader import Probe, Reader
 
 READERS: tuple[Reader, ...] = (
@@ -22,6 +22,7 @@ READERS: tuple[Reader, ...] = (
     lm_eval.READER,
     tau2.READER,
     promptfoo.READER,
+    verifiers.READER,
     delimited.READER,
 )
 NATIVE = {

@@ -19,6 +19,8 @@ from blade.rollouts.values import Rollout
 
 DATA = Path(__file__).parents[2] / "data" / "formats"
 SAMPLES = [
+    pytest.param("verifiers", "verifiers/new", id="verifiers-new"),
+    pytest.param("verifiers", "verifiers/old/results.jsonl", id="verifiers-old"),
     pytest.param("promptfoo", "promptfoo/results.json", id="promptfoo"),
     pytest.param("tau2", "tau2/results.json", id="tau2"),
     pytest.param("lm-eval", "lm-eval", id="lm-eval"),
