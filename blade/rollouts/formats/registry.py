@@ -11,7 +11,18 @@ from pathlib import Path
 import msgspec
 
 from blade.errors import InputError, UsageError
-from blade.rollouts.formats import atif, delimited, harbor, inspect, lm_eval, promptfoo, tau2, terminal_bench, verifiers
+from blade.rollouts.formats import (
+    atif,
+    bfcl,
+    delimited,
+    harbor,
+    inspect,
+    lm_eval,
+    promptfoo,
+    tau2,
+    terminal_bench,
+    verifiers,
+)
 from blade.rollouts.formats.reader import Probe, Reader
 
 READERS: tuple[Reader, ...] = (
@@ -23,6 +34,7 @@ READERS: tuple[Reader, ...] = (
     tau2.READER,
     promptfoo.READER,
     verifiers.READER,
+    bfcl.READER,
     delimited.READER,
 )
 NATIVE = {

@@ -19,6 +19,7 @@ from blade.rollouts.values import Rollout
 
 DATA = Path(__file__).parents[2] / "data" / "formats"
 SAMPLES = [
+    pytest.param("bfcl", "bfcl", id="bfcl"),
     pytest.param("verifiers", "verifiers/new", id="verifiers-new"),
     pytest.param("verifiers", "verifiers/old/results.jsonl", id="verifiers-old"),
     pytest.param("promptfoo", "promptfoo/results.json", id="promptfoo"),
