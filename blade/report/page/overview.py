@@ -168,9 +168,12 @@ def next_sentence(analysis: Analysis) -> str:
     if not total:
         return ""
     open_ = sum(is_undecided(cause.label) for cause in analysis.causes)
-    said = f"Of {plural(total, 'task')} that {'fails' if total == 1 else 'fail'} at least once, the cause of "
-    said += f"{count(total - open_)} is decided and of {count(open_)} is open"
-    return f"{said}."
+    fail = f"{plural(total, 'task')} {'fails' if total == 1 else 'fail'} at least once"
+    if not open_:
+        return f"{fail}; every cause is decided."
+    if open_ == total:
+        return f"{fail}; no cause is decided yet."
+    return f"{fail}; {count(total - open_)} have a decided cause, {count(open_)} wait for a reader."
 
 
 def countings(analysis: Analysis) -> Iterator[Row]:

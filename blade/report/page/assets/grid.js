@@ -25,8 +25,10 @@ export function showGrid(run, place) {
   );
   const body = el("div", { class: "grid-body", role: "group", "aria-label": "Tasks and their rollouts; arrow keys move" });
   const tip = el("div", { class: "tip", role: "tooltip", hidden: true });
-  const short = tasks.length <= 90 && tasks.every((task) => task.task.length <= 4);
+  const short = tasks.every((task) => task.task.length <= 4);
+  const named = !short && tasks.length <= 48;
   body.classList.toggle("large", tasks.length <= 90);
+  body.classList.toggle("named", named);
   body.style.setProperty("--tasks", String(tasks.length));
 
   const draw = (most = FIRST) => {
@@ -42,7 +44,7 @@ export function showGrid(run, place) {
           "div",
           { class: "grid-group" },
           group.title ? el("h3", null, words(group.title), el("span", { class: "soft" }, ` ${plural(group.tasks.length, "task")}`)) : null,
-          el("div", { class: "stacks" }, shown.map((task) => stack(run, task, short))),
+          el("div", { class: "stacks" }, shown.map((task) => stack(run, task, named || (short && tasks.length <= 90)))),
         );
       }),
       tasks.length > most ? el("button", { type: "button", onclick: () => draw(Infinity) }, `Show all ${plural(tasks.length, "task")}`) : null,
@@ -61,8 +63,8 @@ function legend(run) {
   return el("span", { class: "legend", "aria-hidden": "true" }, names.map(([kind, name]) => [el("span", { class: `cell ${kind}` }), name]));
 }
 
-/** @param {Run} run @param {number} task @param {boolean} short */
-function stack(run, task, short) {
+/** @param {Run} run @param {number} task @param {boolean} labelled */
+function stack(run, task, labelled) {
   const name = run.data.tasks[task].task;
   return el(
     "div",
@@ -77,7 +79,7 @@ function stack(run, task, short) {
       }),
     ),
     run.rowsOfTask[task].length ? null : el("span", { class: "cell absent", title: "no rollout" }),
-    short ? el("span", { class: "key" }, name) : null,
+    labelled ? el("span", { class: "key", title: name }, name) : null,
   );
 }
 
@@ -143,8 +145,11 @@ function watch(run, body, tip) {
   body.addEventListener("focusout", () => show(null));
   body.addEventListener("keydown", (event) => {
     const cell = cellOf(event.target);
-    const step = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowDown: [0, 1], ArrowUp: [0, -1] }[event.key];
-    if (!cell || !step) return;
+    const named = body.classList.contains("named");
+    const move = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowDown: [0, 1], ArrowUp: [0, -1] }[event.key];
+    if (!cell || !move) return;
+    // Where tasks are lines, their cells lie side by side.
+    const step = named ? [move[1], move[0]] : move;
     event.preventDefault();
     const stacks = [...body.querySelectorAll(".stack")];
     const home = /** @type {Element} */ (cell.closest(".stack"));
