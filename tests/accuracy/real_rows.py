@@ -16,7 +16,8 @@ from blade.diagnosis import Analysis
 from blade.errors import BladeError
 
 Row = dict[str, Any]
-STRUCK_TASKS = 6
+STRUCK_TASKS, STRUCK_TRIALS = 4, 20
+"""Tasks of which all trials are struck, and single trials of other tasks, so that a task's own trials can tell."""
 NOT_THE_MODEL = ("IR", "TI", "DA")
 
 
@@ -48,10 +49,14 @@ def inject_all(data: Path, folder: Path) -> Iterator[Injected]:
 
 
 def in_tool_results(path: Path, words: Wording, rng: random.Random, folder: Path) -> Iterator[Injected]:
-    """All trials of a few tasks break off at a tool's result."""
+    """All trials of a few tasks, and some trials of others, break off at a tool's result."""
     rows = json.loads(path.read_bytes())
     struck = set(rng.sample(sorted({row["task_id"] for row in rows}), STRUCK_TASKS))
-    broken = [broken_off(row, words.text, rng) if row["task_id"] in struck else row for row in rows]
+    single = set(rng.sample([at for at, row in enumerate(rows) if row["task_id"] not in struck], STRUCK_TRIALS))
+    broken = [
+        broken_off(row, words.text, rng) if row["task_id"] in struck or at in single else row
+        for at, row in enumerate(rows)
+    ]
     yield diagnosed("tool result", words, {str(task) for task in struck}, path, write(folder / path.name, broken))
 
 

@@ -85,6 +85,7 @@ def test_a_result_that_is_an_error_object_is_typed_as_one(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("last", "reward", "kind"),
     [
+        pytest.param({"role": "assistant", "content": "Well"}, 0.0, "limit", id="cut_off_at_a_step"),
         pytest.param({"role": "user", "content": "Bye ###STOP###"}, 0.0, "completed", id="the_user_stopped"),
         pytest.param({"role": "tool", "name": "transfer_to_human_agents"}, 0.0, "completed", id="handed_over"),
         pytest.param({"role": "user", "content": "And then?"}, 0.0, "limit", id="cut_off"),
@@ -94,7 +95,8 @@ def test_a_result_that_is_an_error_object_is_typed_as_one(tmp_path: Path) -> Non
 def test_a_trial_of_tau_bench_that_nothing_ended_ran_out_of_steps(
     tmp_path: Path, last: dict[str, Any], reward: float, kind: str
 ) -> None:
-    turns = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello"}, last]
-    row = read_rows(tmp_path, [{"task_id": 0, "trial": 0, "reward": reward, "traj": turns}]).rollout_at(0)
+    long = [{"role": "user", "content": "Hi"}, *[{"role": "assistant", "content": "Hello"}] * 30, last]
+    rows = [{"task_id": 0, "trial": n, "reward": reward, "traj": long[n:]} for n in (0, 20)]
+    whole, short = read_rows(tmp_path, rows).rollouts([0, 1])
 
-    assert row.ending.kind == kind
+    assert (whole.ending.kind, short.ending.kind) == (kind, "completed")

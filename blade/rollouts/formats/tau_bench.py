@@ -18,16 +18,18 @@ FORMAT = Format(
 
 STOP, TERMINATING = "###STOP###", "transfer_to_human_agents"
 """What ends a trial: the simulated user's word, and the tool that hands over to a person."""
+STEPS = 30
+"""Steps an agent is given."""
 
 
 def ending(record: dict[str, Any]) -> Ending | None:
-    """How a trial without a reward ended: when nothing ended it, it ran out of the steps it was given."""
-    turns = record.get("traj")
-    last = turns[-1] if isinstance(turns, list) and turns else None
-    if record.get("reward") or not isinstance(last, dict) or last.get("name") == TERMINATING:
+    """How a trial without a reward ended: when it took all its steps and nothing ended it, it ran out of them."""
+    traj = record.get("traj")
+    turns = [turn for turn in traj if isinstance(turn, dict)] if isinstance(traj, list) else []
+    if record.get("reward") or sum(turn.get("role") == "assistant" for turn in turns) < STEPS:
         return None
-    stopped = STOP in str(last.get("content") or "")
-    return None if stopped else Ending(kind="limit", origin="runner", name="max_num_steps")
+    ended = turns[-1].get("name") == TERMINATING or STOP in str(turns[-1].get("content") or "")
+    return None if ended else Ending(kind="limit", origin="runner", name="max_num_steps")
 
 
 def expected(record: dict[str, Any]) -> Expected | None:
