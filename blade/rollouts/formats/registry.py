@@ -17,7 +17,9 @@ from blade.rollouts.formats import (
     delimited,
     harbor,
     inspect,
+    lighteval,
     lm_eval,
+    parquet,
     promptfoo,
     tau2,
     terminal_bench,
@@ -35,6 +37,8 @@ READERS: tuple[Reader, ...] = (
     promptfoo.READER,
     verifiers.READER,
     bfcl.READER,
+    lighteval.READER,
+    parquet.READER,
     delimited.READER,
 )
 NATIVE = {
