@@ -11,7 +11,7 @@ import msgspec
 from blade.errors import InputError
 from blade.rollouts.formats.building import bad_line, decode_lenient, json_lines, place, read_bytes
 from blade.rollouts.formats.lm_eval_sample import ROW_KEYS, Sample
-from blade.rollouts.formats.lm_eval_task import describe
+from blade.rollouts.formats.lm_eval_task import describe, top_group
 from blade.rollouts.formats.reader import Found, Note, Probe, Reader
 from blade.rollouts.values import BadLine
 
@@ -78,14 +78,14 @@ def read(path: Path, wanted: Collection[int] | None = None) -> Iterator[Found]:
     samples = sample_files(path)
     if not samples:
         raise InputError(f"{path}: has no samples_*.jsonl beside it, so no rollouts; run lm_eval with --log_samples.")
-    again = evaluated_again(samples)
+    runs = run_names(samples)
     said: set[str] = set()
     for index, file in enumerate(samples):
         base = index * FILE_ROOM
         within = None if wanted is None else sorted(at - base for at in wanted if 0 <= at - base < FILE_ROOM)
         if within == []:
             continue
-        for found in read_file(file, base, within, run=date_of(file) if again else None):
+        for found in read_file(file, base, within, run=runs[index]):
             if not isinstance(found, Note):
                 yield found
             elif found.text not in said:
@@ -93,10 +93,21 @@ def read(path: Path, wanted: Collection[int] | None = None) -> Iterator[Found]:
                 yield found
 
 
-def evaluated_again(samples: list[Path]) -> bool:
-    """Whether a task was evaluated more than once into the same folder, so that dates are runs."""
-    tasks = [match["task"] for file in samples if (match := SAMPLES.fullmatch(file.name))]
-    return len(set(tasks)) < len(tasks)
+def run_names(samples: list[Path]) -> list[str | None]:
+    """The run of each file: its task, or the group that the harness sums it up in, and the date if there are several.
+
+    Tasks that the harness never sums up have metrics of their own, and one number for them all would mean nothing.
+    """
+    tasks = [match["task"] if (match := SAMPLES.fullmatch(file.name)) else None for file in samples]
+    units = [
+        None if task is None else top_group(summary_of(file), task) for task, file in zip(tasks, samples, strict=True)
+    ]
+    dated = len(set(tasks)) < len(tasks)
+    several = len(set(units)) > 1
+    return [
+        " ".join(filter(None, (unit if several else None, date_of(file) if dated else None))) or None
+        for unit, file in zip(units, samples, strict=True)
+    ]
 
 
 def read_file(path: Path, base: int, wanted: list[int] | None, *, run: str | None) -> Iterator[Found]:

@@ -191,6 +191,15 @@ def model_of(summary: dict[str, Any], general: dict[str, Any]) -> str | None:
     return named or text_or_none(general.get("model")) or text_or_none(summary.get("model_source"))
 
 
+def top_group(summary: dict[str, Any], name: str) -> str:
+    """The outermost group a task stands in; the task itself when it stands in none."""
+    seen = {name}
+    while (group := group_of(summary, name)) is not None and group not in seen:
+        name = group
+        seen.add(name)
+    return name
+
+
 def group_of(summary: dict[str, Any], name: str | None) -> str | None:
     """The group a task stands in directly."""
     groups = part(summary, "group_subtasks")

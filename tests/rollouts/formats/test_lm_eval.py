@@ -168,7 +168,18 @@ def test_a_task_evaluated_twice_makes_two_runs(tmp_path: Path) -> None:
     for task, date in (("toy_gen", DATE), ("toy_gen", later), ("toy_several", later)):
         shutil.copy(samples(task), tmp_path / f"samples_{task}_{date}.jsonl")
     assert {(one.task.split("/")[0], one.run) for one in rollouts(tmp_path)} == {
-        ("toy_gen", DATE), ("toy_gen", later), ("toy_several", later),
+        ("toy_gen", f"toy_gen {DATE}"), ("toy_gen", f"toy_gen {later}"), ("toy_several", f"toy_several {later}"),
+    }  # fmt: skip
+
+
+def test_tasks_that_the_harness_sums_up_are_one_run_and_others_are_apart(tmp_path: Path) -> None:
+    for task in ("toy_gen", "toy_several", "toy_choice"):
+        shutil.copy(samples(task), tmp_path)
+    summary = json.loads(RESULTS.read_text())
+    summary["group_subtasks"] = {"all": ["inner"], "inner": ["toy_gen", "toy_several"], "toy_choice": []}
+    (tmp_path / RESULTS.name).write_text(json.dumps(summary), encoding="utf-8")
+    assert {(one.task.split("/")[0], one.run) for one in rollouts(tmp_path)} == {
+        ("toy_gen", "all"), ("toy_several", "all"), ("toy_choice", "toy_choice"),
     }  # fmt: skip
 
 
