@@ -14,16 +14,22 @@ from blade.errors import InputError, UsageError
 from blade.rollouts.formats import (
     atif,
     bfcl,
+    braintrust,
     delimited,
     harbor,
     inspect,
+    langfuse,
+    langsmith,
     lighteval,
     lm_eval,
+    otlp,
     parquet,
+    phoenix,
     promptfoo,
     tau2,
     terminal_bench,
     verifiers,
+    weave,
 )
 from blade.rollouts.formats.reader import Probe, Reader
 
@@ -37,8 +43,14 @@ READERS: tuple[Reader, ...] = (
     promptfoo.READER,
     verifiers.READER,
     bfcl.READER,
+    braintrust.READER,
+    langfuse.READER,
+    langsmith.READER,
     lighteval.READER,
+    otlp.READER,
     parquet.READER,
+    phoenix.READER,
+    weave.READER,
     delimited.READER,
 )
 NATIVE = {

@@ -10,6 +10,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from inspect_logs import as_object
+from trace_samples import SAMPLES as TRACES
+from trace_samples import write_lines
 
 from blade.errors import BladeError
 from blade.rollouts.formats.own import encoded
@@ -28,6 +30,7 @@ SAMPLES = [
     pytest.param("harbor", "harbor/job", id="harbor"),
     pytest.param("inspect", "inspect/agents.eval", id="inspect"),
     pytest.param("inspect", "inspect/agents.json", id="inspect-object"),
+    *(pytest.param(name.removesuffix("-openinference"), f"made/{name}.jsonl", id=name) for name in TRACES),
     pytest.param("atif", "harbor/job/chess__e5/agent/trajectory.json", id="atif"),
     pytest.param("terminal-bench", "terminal-bench/run", id="terminal-bench"),
 ]
@@ -57,6 +60,8 @@ def test_damage_never_surprises(name: str, sample: str, data: st.DataObject) -> 
 
 
 def copied(source: Path, folder: Path) -> Path:
+    if source.parent.name == "made":
+        return write_lines(folder / source.name, TRACES[source.stem]())
     if not source.exists():
         return as_object(source.with_suffix(".eval"), folder / source.name)
     if source.is_file():
