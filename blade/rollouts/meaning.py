@@ -54,7 +54,7 @@ def meaning_of(record: dict[str, Any], form: Format) -> Meaning:
         ending=tau_bench.ending(record) if is_tau else None,
         answer=None if is_tau else gym.answer(record),
         expected=tau_bench.expected(record) if is_tau else gym.expected(record),
-        tests={} if is_tau else gym.tests(record),
+        tests=tau_bench.tests(record) if is_tau else gym.tests(record),
         tools=[tool for tool in tools if isinstance(tool, dict)] if isinstance(tools, list) else [],
         fields={**broke, **{key: value for key, value in record.items() if key not in hidden}},
     )

@@ -100,3 +100,18 @@ def test_a_trial_of_tau_bench_that_nothing_ended_ran_out_of_steps(
     whole, short = read_rows(tmp_path, rows).rollouts([0, 1])
 
     assert (whole.ending.kind, short.ending.kind) == (kind, "completed")
+
+
+def test_a_trial_of_tau_bench_says_what_decided_its_reward_and_which_exception_ended_it(tmp_path: Path) -> None:
+    talk = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello"}]
+    judged = [
+        {"task": {"actions": []}, "reward_info": {"reward": 0.0, "info": {"r_actions": 0.0, "gt_data_hash": "a"}}},
+        {"task": {"actions": []}, "reward_info": {"info": {"r_outputs": 0.0, "outputs": {"12": True, "13": False}}}},
+        {"error": "rate limit", "traceback": "Traceback ..."},
+    ]
+    rows = [{"task_id": n, "trial": 0, "reward": 0.0, "info": info, "traj": talk} for n, info in enumerate(judged)]
+    state, said, broken = read_rows(tmp_path, rows).rollouts([0, 1, 2])
+
+    assert state.tests == {"database": "failed"}
+    assert said.tests == {"output 12": "passed", "output 13": "failed"}
+    assert (broken.ending.kind, broken.ending.message) == ("error", "rate limit")

@@ -109,9 +109,18 @@ class Task(msgspec.Struct, frozen=True, kw_only=True):
             return [text]
         return [content_text(one) for one in listed]
 
+    def chosen(self, targets: list[str], doc: Any) -> list[str]:
+        """Targets that number the task's choices, as the choices themselves."""
+        given = self.config.get("doc_to_choice")
+        choices = doc.get(given) if isinstance(given, str) and isinstance(doc, dict) else given
+        if not isinstance(choices, list) or not all(text.isdecimal() and len(text) < 9 for text in targets):
+            return targets
+        places = [int(text) for text in targets]
+        return [content_text(choices[at]) for at in places] if max(places, default=0) < len(choices) else targets
+
     def answers(self, row: dict[str, Any]) -> list[str]:
         """The right answers as they are compared: first without what the task's metric ignores, then as they stand."""
-        targets = self.targets(row)
+        targets = self.chosen(self.targets(row), row.get("doc"))
         listed = [entry.get("regexes_to_ignore") for entry in self.metrics()]
         patterns = [pattern for given in listed if isinstance(given, list) for pattern in given]
         ignored = [pattern for pattern in patterns if isinstance(pattern, str) and is_cheap(pattern)]

@@ -4,7 +4,7 @@ from typing import Any
 
 from blade.rollouts.formats.calls import listed_calls
 from blade.rollouts.formats.format import Format
-from blade.rollouts.values import Ending, Expected
+from blade.rollouts.values import Ending, Expected, TestStatus
 
 FORMAT = Format(
     name="tau-bench",
@@ -23,7 +23,10 @@ STEPS = 30
 
 
 def ending(record: dict[str, Any]) -> Ending | None:
-    """How a trial without a reward ended: when it took all its steps and nothing ended it, it ran out of them."""
+    """How a trial ended: with an exception, or, when it took all its steps and nothing ended it, out of steps."""
+    info = record.get("info")
+    if isinstance(info, dict) and info.get("error") and "traceback" in info:
+        return Ending(kind="error", message=str(info["error"]))
     traj = record.get("traj")
     turns = [turn for turn in traj if isinstance(turn, dict)] if isinstance(traj, list) else []
     if record.get("reward") or sum(turn.get("role") == "assistant" for turn in turns) < STEPS:
@@ -44,6 +47,22 @@ def expected(record: dict[str, Any]) -> Expected | None:
         calls=listed_calls(actions),
         outputs=[str(text) for text in outputs] if isinstance(outputs, list) else None,
     )
+
+
+def tests(record: dict[str, Any]) -> dict[str, TestStatus]:
+    """What decided the reward: the state of the database, or every output that had to be said."""
+    info = record.get("info")
+    reward = info.get("reward_info") if isinstance(info, dict) else None
+    checked = reward.get("info") if isinstance(reward, dict) else None
+    if not isinstance(checked, dict):
+        return {}
+    found: dict[str, TestStatus] = {}
+    if isinstance(checked.get("r_actions"), bool | int | float):
+        found["database"] = "passed" if checked["r_actions"] else "failed"
+    outputs = checked.get("outputs")
+    for text, said in outputs.items() if isinstance(outputs, dict) else ():
+        found[f"output {text}"] = "passed" if said is True else "failed"
+    return found
 
 
 def looks_like(row: dict[str, Any]) -> bool:

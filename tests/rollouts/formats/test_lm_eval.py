@@ -102,6 +102,17 @@ def test_several_right_answers_are_told_by_the_document() -> None:
     assert first.expected is not None and first.expected.answers == ["4", "four"]
 
 
+def test_a_target_that_numbers_choices_is_the_choice(tmp_path: Path) -> None:
+    shutil.copytree(SAMPLES, tmp_path / "run")
+    summary = json.loads(RESULTS.read_text())
+    summary["configs"]["toy_gen"]["doc_to_choice"] = "alts"
+    (tmp_path / "run" / RESULTS.name).write_text(json.dumps(summary))
+    rows = [json.loads(line) | {"target": "1"} for line in samples("toy_gen").read_text().splitlines()]
+    (tmp_path / "run" / samples("toy_gen").name).write_text("\n".join(map(json.dumps, rows)))
+    first = rollouts(tmp_path / "run" / samples("toy_gen").name)[0]
+    assert first.expected is not None and first.expected.answers == ["four"]
+
+
 def test_the_likeliest_choice_is_the_answer() -> None:
     chosen = rollouts(samples("toy_choice"))
     assert [one.answer for one in chosen] == ["4", "2 or so", "2 or so", "9"]
