@@ -17,11 +17,13 @@ from blade.rollouts.formats import (
     braintrust,
     delimited,
     harbor,
+    helm,
     inspect,
     langfuse,
     langsmith,
     lighteval,
     lm_eval,
+    openai_evals,
     openhands,
     otlp,
     parquet,
@@ -58,6 +60,8 @@ READERS: tuple[Reader, ...] = (
     parquet.READER,
     phoenix.READER,
     weave.READER,
+    openai_evals.READER,
+    helm.READER,
     delimited.READER,
 )
 NATIVE = {

@@ -84,6 +84,8 @@ class Told(msgspec.Struct, frozen=True, kw_only=True):
     answer: str | None = None
     fields: dict[str, Any] = {}
     scores: dict[str, list[float]] = {}
+    ending: Ending | None = None
+    """Why it ended, where that is recorded apart."""
 
 
 Keyed = tuple[str, Any]
@@ -197,7 +199,7 @@ def rollout_of(
         scores=scores,
         model=next((span.model for span in calls if span.model), None),
         agent=next((span.name for span in acting if span.kind == "agent" and span.name), None),
-        ending=ending_of(root, acting, calls),
+        ending=told.ending or ending_of(root, acting, calls),
         answer=told.answer,
         expected=told.expected,
         settings=settings,

@@ -10,6 +10,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from inspect_logs import as_object
+from test_helm import request_state, write_run
+from test_openai_evals import PROMPT, event, write_log
 from trace_samples import SAMPLES as TRACES
 from trace_samples import write_lines
 
@@ -34,9 +36,15 @@ SAMPLES = [
     pytest.param("harbor", "harbor/job", id="harbor"),
     pytest.param("inspect", "inspect/agents.eval", id="inspect"),
     pytest.param("inspect", "inspect/agents.json", id="inspect-object"),
+    pytest.param("helm", "made/helm", id="helm"),
+    pytest.param("openai-evals", "made/openai-evals.jsonl", id="openai-evals"),
     *(pytest.param(name.removesuffix("-openinference"), f"made/{name}.jsonl", id=name) for name in TRACES),
     pytest.param("atif", "harbor/job/chess__e5/agent/trajectory.json", id="atif"),
     pytest.param("terminal-bench", "terminal-bench/run", id="terminal-bench"),
+]
+EVENTS = [
+    event(0, "s.0", "sampling", prompt=PROMPT, sampled=["4"]),
+    event(1, "s.0", "match", correct=True, expected="4", picked="4"),
 ]
 VALUES = st.sampled_from([None, True, -1, 1.5, 10**400, "", "\0/..", [], {}, [None], {"a": [1]}, [[{"b": "é"}]]])
 
@@ -64,6 +72,12 @@ def test_damage_never_surprises(name: str, sample: str, data: st.DataObject) -> 
 
 
 def copied(source: Path, folder: Path) -> Path:
+    if source.name == "helm":
+        return write_run(
+            folder / "helm", [request_state("id1", " A"), request_state("id2", None)], {("id1", 0, None): 1}
+        )
+    if source.name == "openai-evals.jsonl":
+        return write_log(folder, EVENTS, report={"accuracy": 1})
     if source.parent.name == "made":
         return write_lines(folder / source.name, TRACES[source.stem]())
     if not source.exists():
