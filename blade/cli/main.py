@@ -39,8 +39,26 @@ from blade.errors import BladeError, InputError
 INTERRUPTED = 130
 
 
+SECTIONS = {
+    "Understand a run": ("diagnose", "show", "diff", "label", "report", "view", "values", "analyze", "demo"),
+    "Compare runs": ("compare",),
+    "Check what is written": ("check", "judge", "redact"),
+    "Make rollouts": ("eval", "list", "search"),
+    "Benchmarks and skills": ("skill", "golden", "validate"),
+}
+"""What people come for, and the commands that serve it."""
+
+
 class Front(InOrder):
     """Runs a command and turns what stops it into one sentence and an exit code."""
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Lists the commands under what they are for."""
+        width = formatter.width - 6 - max(map(len, self.commands))
+        for title, names in SECTIONS.items():
+            rows = [(name, self.commands[name].get_short_help_str(width)) for name in names if name in self.commands]
+            with formatter.section(title):
+                formatter.write_dl(rows)
 
     def invoke(self, ctx: Any) -> Any:
         try:

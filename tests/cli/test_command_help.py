@@ -13,7 +13,7 @@ from typer.main import get_command
 
 from blade import __version__
 from blade.cli.groups import make_group, offer
-from blade.cli.main import app
+from blade.cli.main import SECTIONS, app
 
 COMMANDS = sorted(all_commands())
 GROUPS = sorted(name for name, command in get_command(app).commands.items() if isinstance(command, TyperGroup))  # type: ignore[attr-defined]
@@ -38,7 +38,7 @@ def test_every_option_and_argument_has_help(command: str) -> None:
 
 @pytest.mark.parametrize("group", ["", *GROUPS])
 def test_no_line_in_a_list_of_commands_is_cut(group: str) -> None:
-    listed = blade(*group.split(), "--help").stdout.partition("Commands:")[2]
+    listed = blade(*group.split(), "--help").stdout.partition("Commands:" if group else "Understand a run:")[2]
 
     assert listed and "..." not in listed
 
@@ -99,3 +99,10 @@ def test_help_is_there_at_once() -> None:
 
     # 0.07 to 0.14 s of a processor, whatever else it has to do
     assert min(seconds() for _ in range(5)) < 0.5
+
+
+def test_every_command_is_listed_under_what_it_is_for() -> None:
+    known = get_command(app).commands  # type: ignore[attr-defined]
+    named = [name for names in SECTIONS.values() for name in names]
+    assert sorted(set(named) & set(known)) == sorted(known)
+    assert len(named) == len(set(named))
