@@ -6,6 +6,7 @@ if they say the same. Where a filter looks at all of them at once (a vote), the 
 """
 
 from collections.abc import Iterator
+from functools import cached_property
 from typing import Any
 
 import msgspec
@@ -49,6 +50,22 @@ class Sample:
         self.requests = requests_of(row["arguments"])
         self.responses = responses_of(row["resps"])
         self.main, self.scores = task.scores(row)
+
+    @cached_property
+    def answers(self) -> list[str]:
+        """The right answers."""
+        return self.task.answers(self.row)
+
+    @cached_property
+    def settings(self) -> dict[str, Any]:
+        """What the evaluation was made with, and what the first request says."""
+        asked = self.requests[0].settings if self.requests else {}
+        return scalars({**self.task.settings, **asked, "filter": self.filter})
+
+    @cached_property
+    def doc(self) -> dict[str, Any]:
+        """What the document says about itself in a few words."""
+        return short_values(self.row["doc"])
 
     def notes(self) -> Iterator[Note]:
         """What whoever looks at the numbers must know about how this line was scored."""
@@ -173,9 +190,8 @@ class Sample:
         **known: Any,
     ) -> Rollout:
         """The attempt; where nothing could be extracted from a response, its ending says so."""
-        right = self.task.answers(self.row) if right is None else right
+        right = self.answers if right is None else right
         scores = known.pop("scores", self.scores)
-        settings = self.requests[0].settings if self.requests else {}
         fields = {"extraction_successful": extracted, **known}
         return Rollout(
             task=self.task.key(self.row["doc_id"]),
@@ -187,11 +203,11 @@ class Sample:
             ending=Ending(origin="verifier", name="no_answer_extracted") if extracted is False else Ending(),
             answer=answer,
             expected=Expected(answers=right) if right else None,
-            settings=scalars({**self.task.settings, **settings, "filter": self.filter}),
+            settings=self.settings,
             fields={
                 **self.task.fields,
                 **{name: value for name, value in fields.items() if value is not None},
-                "doc": short_values(self.row["doc"]),
+                "doc": self.doc,
             },
             items=steps.items,
         )

@@ -55,7 +55,7 @@ def test_the_reward_is_what_tau2_averages() -> None:
 
 
 def test_parts_of_the_reward_are_scores() -> None:
-    assert by_id()["s1"].scores == {"reward": 0.0, "DB": 0.0, "COMMUNICATE": 1.0}
+    assert by_id()["s1"].scores == {"reward": 0.0, "DB": 0.0, "COMMUNICATE": 0.0}
     notes = [one.text for one in tau2.READER.read(RUN, None) if isinstance(one, Note)]
     assert notes == ["reward counts as the score; --score also takes its parts (DB, COMMUNICATE)"]
 
@@ -137,7 +137,7 @@ def test_every_listed_call_is_expected_where_actions_decide_or_tools_have_no_typ
 
 def test_checks_that_decide_the_reward_are_tests() -> None:
     assert by_id()["s1"].tests == {
-        "DB": "failed", "COMMUNICATE refund": "passed", "COMMUNICATE 5 days": "passed", "ACTION a1": "failed",
+        "DB": "failed", "COMMUNICATE refund": "failed", "COMMUNICATE 5 days": "failed", "ACTION a1": "failed",
     }  # fmt: skip
     assert by_id()["s2"].tests == {
         "ENV_ASSERTION assert_mobile_data_status(expected_status=true)": "passed",
