@@ -84,13 +84,13 @@ def test_the_printed_address_works_once_and_nothing_is_served_without_it(server:
 def test_the_server_serves_its_page_its_trajectories_and_a_search_and_nothing_else(client: Client) -> None:
     page = client.ask("/")[1]
     rollout = json.loads(client.ask("/rollout?row=3")[1])
-    hits = json.loads(client.ask("/search?q=MAKES%205")[1])
+    found = json.loads(client.ask("/search?q=MAKES%205")[1])
 
     assert data_of(page)["source"] == "server"
     assert [item["text"] for item in rollout["items"]] == ["What is 7*8?", "That makes 54, I think."]
-    assert [(hit["row"], hit["item"]) for hit in hits] == [(2, 1), (3, 1)]
-    assert json.loads(client.ask("/search?q=what%20is&given=0")[1]) == []
-    assert len(json.loads(client.ask("/search?q=what%20is&given=1")[1])) == len(ROWS)
+    assert [(hit["row"], hit["item"]) for hit in found["hits"]] == [(2, 1), (3, 1)]
+    assert json.loads(client.ask("/search?q=what%20is&given=0")[1]) == {"hits": [], "more": False}
+    assert len(json.loads(client.ask("/search?q=what%20is&given=1")[1])["hits"]) == len(ROWS)
     paths = ("/labels.jsonl", "/../math.jsonl", "/rollout?row=-1", "/rollout", "/search", "/analysis.json")
     assert [client.ask(path)[0] for path in paths] == [404] * len(paths)
     assert client.ask("/rollout?row=99")[0] == 400

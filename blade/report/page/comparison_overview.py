@@ -148,10 +148,12 @@ def differences_chart(comparison: Comparison, pairing: Pairing) -> Markup:
             class_="better" if value > 0 else "worse" if value < 0 else "same",
         )
         driver = driven.get(task)
-        bars.append(bar if driver is None else svg.element("a", bar, href=driver_link(driver)))
+        bars.append(
+            bar if driver is None else svg.element("a", bar, href=driver_link(driver), aria_label=f"task {task}")
+        )
     bars.append(svg.element("line", x1=0, x2=100, y1=5, y2=5, class_="axis"))
     return svg.element(
-        "svg", *bars, viewBox="0 0 100 10", preserveAspectRatio="none", class_="differences", role="img",
+        "svg", *bars, viewBox="0 0 100 10", preserveAspectRatio="none", class_="differences", role="group",
         aria_label="difference of every paired task, sorted",
     )  # fmt: skip
 

@@ -20,6 +20,7 @@ from blade.rollouts import Run
 from blade.rollouts.columns import level_text
 from blade.rollouts.table import CITATION, ENDING_KINDS, RolloutTable, known, known_int
 
+RowIndex = dict[tuple[str, int], int]
 MOST_LEVELS = 40
 """Values of a field that are offered as a filter."""
 
@@ -147,7 +148,8 @@ def page_data(analysis: Analysis, run: Run | None = None, passed: Floats | None 
     """The page's data; `passed` is the verdict per row of the run, `more` are fields to fill in."""
     modes = page_modes(analysis)
     rollouts = Columns() if run is None or passed is None else columns(run.table, passed)
-    facets = [] if run is None else [*mode_facet(modes, run.table), *slice_facets(analysis, run.table)]
+    index = {} if run is None else row_index(run.table)
+    facets = [] if run is None else [*mode_facet(modes, index), *slice_facets(analysis, run.table)]
     return PageData(
         run=analysis.inputs.run,
         rate=is_rate(analysis),
@@ -155,7 +157,7 @@ def page_data(analysis: Analysis, run: Run | None = None, passed: Floats | None 
         rollouts=rollouts,
         facets=facets,
         modes=[mode.title for mode in modes],
-        marks=[] if run is None else list(marks(modes, run.table)),
+        marks=list(marks(modes, index)),
         **more,
     )
 
@@ -197,9 +199,9 @@ def columns(table: RolloutTable, passed: Floats) -> Columns:
     )
 
 
-def mode_facet(modes: Sequence[PageMode], table: RolloutTable) -> list[Facet]:
+def mode_facet(modes: Sequence[PageMode], index: RowIndex) -> list[Facet]:
     """Rollouts by the failure modes seen in them."""
-    listed = [(mode, rows_of(mode.citations, table)) for mode in modes]
+    listed = [(mode, rows_of(mode.citations, index)) for mode in modes]
     values = [
         Value(id=mode.code, title=mode.title, rows=rows, of=mode.failed if mode.failed > len(rows) else None)
         for mode, rows in listed
@@ -235,23 +237,29 @@ def tool_facet(tools: dict[str, list[int]]) -> list[Facet]:
     return [Facet(id="tool", title="Tool called", values=values)] if values else []
 
 
-def rows_of(citations: Iterable[str], table: RolloutTable) -> list[int]:
+def rows_of(citations: Iterable[str], index: RowIndex) -> list[int]:
     """Rows of the rollouts that are cited, each once."""
-    return sorted({row for row, _ in places_of(citations, table)})
+    return sorted({row for row, _ in places_of(citations, index)})
 
 
-def marks(modes: Sequence[PageMode], table: RolloutTable) -> Iterable[Mark]:
+def marks(modes: Sequence[PageMode], index: RowIndex) -> Iterable[Mark]:
     """Where modes were seen, as far as they name an item."""
     for number, mode in enumerate(modes):
-        for row, item in places_of(mode.citations, table):
+        for row, item in places_of(mode.citations, index):
             if item is not None:
                 yield Mark(row=row, item=item, mode=number)
 
 
-def places_of(citations: Iterable[str], table: RolloutTable) -> Iterable[tuple[int, int | None]]:
+def row_index(table: RolloutTable) -> RowIndex:
+    """The row of every rollout, by task and repeat."""
+    names = map(table.tasks.__getitem__, table.task.tolist())
+    return {key: row for row, key in enumerate(zip(names, table.repeat.tolist(), strict=True))}
+
+
+def places_of(citations: Iterable[str], index: RowIndex) -> Iterable[tuple[int, int | None]]:
     """Row and item of citations; those of rollouts that are not there are passed over."""
     for text in citations:
         match = CITATION.fullmatch(text)
-        row = None if match is None else table.find(match["task"], int(match["repeat"]))
+        row = None if match is None else index.get((match["task"], int(match["repeat"])))
         if match is not None and row is not None:
             yield row, None if match["item"] is None else int(match["item"])

@@ -14,7 +14,7 @@ from blade.diagnosis.judging import decide_success
 from blade.metrics.values import Floats
 from blade.report.files import write_file
 from blade.report.numbers import plural, size
-from blade.report.page.data import PageData, page_data, places_of, tool_facet
+from blade.report.page.data import PageData, page_data, places_of, row_index, tool_facet
 from blade.report.page.overview import build_overview
 from blade.report.page.render import render
 from blade.report.page.trajectories import FILES_BYTES, INLINE_BYTES, Packed, pack, within
@@ -112,7 +112,7 @@ def wanted_rows(analysis: Analysis, run: Run) -> list[int]:
     cited += [citation for finding in analysis.health for citation in finding.citations]
     cited += [citation for mode in analysis.modes for citation in mode.citations]
     cited += [citation for signal in analysis.signals for citation in signal.citations]
-    return list(dict.fromkeys(row for row, _ in places_of(cited, run.table)))
+    return list(dict.fromkeys(row for row, _ in places_of(cited, row_index(run.table))))
 
 
 def place_parts(folder: Path, parts: list[bytes]) -> None:

@@ -113,8 +113,8 @@ class Handler(BaseHTTPRequestHandler):
         elif parts.path == "/rollout" and asked.get("row", "").isdecimal():
             self.reply(viewer.rollout(int(asked["row"])), "application/json")
         elif parts.path == "/search" and asked.get("q"):
-            hits = viewer.search(asked["q"], given=asked.get("given") == "1")
-            self.reply(msgspec.json.encode(hits), "application/json")
+            found = viewer.search(asked["q"], given=asked.get("given") == "1")
+            self.reply(msgspec.json.encode(found), "application/json")
         else:
             raise Refused(HTTPStatus.NOT_FOUND, "There is nothing here.")
 

@@ -1,8 +1,8 @@
 """Trajectories as a page carries them: cut where they are very long, packed into compressed parts.
 
 A page is one file as long as its rows take no more than `INLINE_BYTES`. Beyond that the parts become scripts beside
-the page, which a browser loads from disk when they are needed, up to `FILES_BYTES`; of a larger run the page holds
-the rollouts it cites and then as many others as fit, and says how many it left out.
+the page, which a browser loads from disk when they are needed, up to `FILES_BYTES` and `MOST_ROLLOUTS`; of a larger
+run the page holds the rollouts it cites and then as many others as fit, and says how many it left out.
 """
 
 import base64
@@ -22,6 +22,8 @@ from blade.rollouts.values import Item
 
 INLINE_BYTES = 48_000_000
 FILES_BYTES = 160_000_000
+MOST_ROLLOUTS = 20_000
+"""Reading one takes a tenth of a millisecond; `blade view` has no such bounds."""
 PART_BYTES = 400_000
 """Bytes of rows in one part, about: what opening a rollout has to unpack."""
 FILE_BYTES = 4_000_000
@@ -184,9 +186,9 @@ def short(said: str) -> str:
 
 
 def within(lengths: Ints, wanted: Iterable[int], most: int) -> list[int]:
-    """Rows that fit, taken in the order in which they are wanted."""
+    """Rows that fit into so many bytes, taken in the order in which they are wanted."""
     chosen: list[int] = []
-    for row in dict.fromkeys(wanted):
+    for row in list(dict.fromkeys(wanted))[:MOST_ROLLOUTS]:
         most -= int(lengths[row])
         if most < 0:
             break

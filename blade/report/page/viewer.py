@@ -7,6 +7,7 @@ size opens at once; only what needs every rollout (tools called, conventions) is
 import re
 import threading
 from collections.abc import Iterator
+from itertools import islice
 
 import msgspec
 
@@ -25,7 +26,7 @@ from blade.rollouts.values import Item
 
 SAMPLE = 400
 """Rollouts of a large run that tell which tools change anything."""
-MOST_HITS = 500
+MOST_HITS = 5_000
 SNIPPET = 90
 PLAIN_QUERY = re.compile(r"[A-Za-z0-9 _.-]+")
 """A text that stands in JSON as it is, however it was written."""
@@ -55,6 +56,15 @@ class Hit(msgspec.Struct, frozen=True, kw_only=True):
     """The first item that holds it."""
     snippet: str
     """What stands around it."""
+
+
+class Found(msgspec.Struct, frozen=True, kw_only=True):
+    """What a search found."""
+
+    hits: list[Hit]
+    """Rollouts that hold the text."""
+    more: bool = False
+    """Whether there are more."""
 
 
 class Viewer:
@@ -88,14 +98,10 @@ class Viewer:
         found = gaps(compare_rollout(rollout), self.conventions)
         return with_gaps(msgspec.json.encode(page_rollout(row, rollout, most=None)), found)
 
-    def search(self, query: str, *, given: bool) -> list[Hit]:
+    def search(self, query: str, *, given: bool) -> Found:
         """Rollouts that hold a text, at most `MOST_HITS`."""
-        hits: list[Hit] = []
-        for hit in self._hits(query.casefold(), given=given):
-            hits.append(hit)
-            if len(hits) == MOST_HITS:
-                break
-        return sorted(hits, key=lambda hit: hit.row)
+        hits = list(islice(self._hits(query.casefold(), given=given), MOST_HITS + 1))
+        return Found(hits=sorted(hits[:MOST_HITS], key=lambda hit: hit.row), more=len(hits) > MOST_HITS)
 
     def label(self, said: bytes) -> Label:
         """Checks a label as `blade label` does and adds it to the folder.

@@ -32,6 +32,8 @@ export class RolloutsView {
     /** @type {Map<number, Hit>} */
     this.hits = new Map();
     this.searched = "";
+    this.more = false;
+    this.from = 0;
     this.shown = FIRST_ROWS;
     this.turn = 0;
     this.filters = el("form", { class: "filters", role: "search", "aria-label": "Filter rollouts", onsubmit: (/** @type {Event} */ event) => event.preventDefault() });
@@ -78,7 +80,7 @@ export class RolloutsView {
       if (field.type === "checkbox") field.checked = route.params[field.name] === "1";
       else if (field.name) field.value = route.params[field.name] ?? "";
     }
-    this.shown = FIRST_ROWS;
+    [this.from, this.shown] = [0, FIRST_ROWS];
     this.rows = this.run.matching(route.params);
     const query = route.params.q ?? "";
     const opened = this.open(turn);
@@ -106,6 +108,7 @@ export class RolloutsView {
       this.status.textContent = String(error instanceof Error ? error.message : error);
       return;
     }
+    this.more = this.source.more;
     this.rows = candidates.filter((row) => this.hits.has(row));
   }
 
@@ -113,20 +116,30 @@ export class RolloutsView {
     const { run, rows } = this;
     const total = run.size;
     this.status.textContent = rows.length === total ? plural(total, "rollout") : `${rows.length.toLocaleString("en")} of ${plural(total, "rollout")}`;
-    if (run.data.left_out && !this.source.has(rows[0] ?? 0)) this.status.append(` · ${plural(run.data.left_out, "trajectory")} not in this page`);
+    if (this.more && this.route.params.q) this.status.append(" · there are more; search for something rarer");
+    if (run.data.left_out) {
+      const what = this.route.params.q ? "not in this page and not searched" : "not in this page";
+      this.status.append(` · trajectories of ${run.data.left_out.toLocaleString("en")} ${what}; see them with blade view`);
+    }
     if (!rows.length) {
       fill(this.list, el("li", { class: "empty" }, el("p", null, "No rollout passes these filters."), el("p", { class: "soft" }, "Loosen one of them, or clear them all.")));
       return;
     }
     const current = this.current();
     const at = current === null ? -1 : rows.indexOf(current);
-    if (at >= this.shown) this.shown = at + FIRST_ROWS;
+    if (at >= 0 && (at < this.from || at >= this.from + this.shown)) this.from = Math.max(0, at - FIRST_ROWS / 4);
+    const end = Math.min(rows.length, this.from + this.shown);
+    const taskOf = (/** @type {number} */ index) => run.data.rollouts.task[rows[index]];
+    const widen = (/** @type {number} */ start, /** @type {number} */ stop) => () => {
+      [this.from, this.shown] = [start, stop - start];
+      this.drawList();
+    };
+    const button = (/** @type {string} */ words, /** @type {() => void} */ onclick) => el("li", null, el("button", { type: "button", class: "quiet", onclick }, words));
     fill(
       this.list,
-      rows.slice(0, this.shown).map((row, index) => this.line(row, index > 0 && run.data.rollouts.task[rows[index - 1]] === run.data.rollouts.task[row])),
-      rows.length > this.shown
-        ? el("li", null, el("button", { type: "button", onclick: () => { this.shown += 5 * FIRST_ROWS; this.drawList(); } }, `Show more (${plural(rows.length - this.shown, "rollout")})`))
-        : null,
+      this.from ? button(`Show earlier (${plural(this.from, "rollout")})`, widen(Math.max(0, this.from - 5 * FIRST_ROWS), end)) : null,
+      rows.slice(this.from, end).map((row, index) => this.line(row, index > 0 && taskOf(this.from + index - 1) === taskOf(this.from + index))),
+      end < rows.length ? button(`Show more (${plural(rows.length - end, "rollout")})`, widen(this.from, end + 5 * FIRST_ROWS)) : null,
     );
     this.list.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest" });
   }

@@ -39,6 +39,8 @@ export class Source {
   /** @param {import("./data.js").PageData} data */
   constructor(data) {
     this.data = data;
+    /** Whether the last search found more than it gave. */
+    this.more = false;
     /** @type {Map<number, Promise<Rollout[]>>} */
     this.parts = new Map();
     /** @type {Map<number, (letters: string) => void>} */
@@ -103,7 +105,9 @@ export class Source {
   async *search(query, rows, given, wanted) {
     if (this.data.source === "server") {
       const keep = new Set(rows);
-      for (const hit of await this.ask(`/search?q=${encodeURIComponent(query)}&given=${given ? 1 : 0}`)) if (keep.has(hit.row)) yield hit;
+      const found = await this.ask(`/search?q=${encodeURIComponent(query)}&given=${given ? 1 : 0}`);
+      this.more = found.more;
+      for (const hit of found.hits) if (keep.has(hit.row)) yield hit;
       return;
     }
     const needle = query.toLowerCase();

@@ -123,7 +123,7 @@ export function expectations(run, row, rollout, route) {
 /** @param {Run} run @param {number} row @param {import("./source.js").Gap} gap @param {Route} route */
 function gapNode(run, row, gap, route) {
   const side = (/** @type {string} */ title, /** @type {string | undefined} */ text, /** @type {string} */ none) =>
-    el("div", null, el("h4", null, title), text === undefined ? el("p", { class: "soft" }, none) : el("pre", null, prettyJson(text)));
+    el("div", null, el("p", { class: "head" }, title), text === undefined ? el("p", { class: "soft" }, none) : el("pre", null, prettyJson(text)));
   return el(
     "div",
     { class: "check" },
@@ -180,7 +180,7 @@ export function itemNode(item, position, options) {
   ];
   const number = href ? el("a", { class: "number", href }, `#${position}`) : el("span", { class: "number" }, `#${position}`);
   const text = item.text ?? "";
-  const folds = item.kind !== "message" || item.role === "system";
+  const folds = ["tool_call", "tool_result", "reasoning"].includes(item.kind) || item.role === "system";
   const found = query !== "" && [text, item.thought ?? ""].some((said) => said.toLowerCase().includes(query.toLowerCase()));
   const body = options.body ?? itemBody(item, query);
   const cite = options.onCite;
