@@ -85,6 +85,12 @@ def recognises(probe: Probe) -> bool:
     return {"version", "status", "eval"} <= probe.keys and not probe.is_array
 
 
+def passes_over(probe: Probe) -> bool:
+    """Whether a file lists the logs beside it: a bundle's listing, or what an eval set was made of."""
+    listed = bool(probe.keys) and all(name.endswith((".eval", ".json")) for name in probe.keys)
+    return not probe.is_folder and (listed or {"eval_set_id", "tasks"} <= probe.keys)
+
+
 def is_sample(name: str) -> bool:
     return WHOLE.fullmatch(name) is not None or SHELL.fullmatch(name) is not None
 
@@ -284,4 +290,6 @@ def planned_samples(log: Log) -> int | None:
     return len(ids) * epochs if isinstance(ids, list) and ids and isinstance(epochs, int) else None
 
 
-READER = Reader(name="inspect", title="Inspect logs (*.eval, *.json)", recognises=recognises, read=read)
+READER = Reader(
+    name="inspect", title="Inspect logs (*.eval, *.json)", recognises=recognises, read=read, passes_over=passes_over
+)

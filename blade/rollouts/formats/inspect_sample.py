@@ -44,6 +44,11 @@ class Score(msgspec.Struct, frozen=True):
     reason: Any = None
 
 
+class Transcript(msgspec.Struct, frozen=True):
+    events: list[Event] = []
+    content: dict[str, str] = {}
+
+
 class Sample(msgspec.Struct, frozen=True):
     id: str | int
     epoch: int = 1
@@ -57,6 +62,7 @@ class Sample(msgspec.Struct, frozen=True):
     score: Score | None = None
     metadata: dict[str, Any] | None = None
     events: list[Event] = []
+    transcript: Transcript | None = None
     events_data: Pools | None = None
     message_pool: list[Message] = []
     attachments: dict[str, str] = {}
@@ -85,6 +91,10 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
 
 def rollout_of(sample: Sample, run: Run, source: Source, odd: set[str]) -> Rollout:
     """What a sample says; words that Inspect counts as 0 for want of a meaning are added to `odd`."""
+    if sample.transcript is not None:  # as before October 2024
+        sample = msgspec.structs.replace(
+            sample, events=sample.transcript.events, attachments=sample.transcript.content, transcript=None
+        )
     steps = Steps(sample)
     scores = sample.scores or ({run.scorer or "score": sample.score} if sample.score is not None else {})
     name, score = counted(scores, run)
@@ -101,7 +111,7 @@ def rollout_of(sample: Sample, run: Run, source: Source, odd: set[str]) -> Rollo
         answer=text_or_none(resolved(score.answer, sample.attachments)) if score is not None else None,
         expected=expected_of(sample, run),
         settings=run.settings,
-        usage=usage_of(sample.model_usage or {}, steps.models),
+        usage=usage_of(*((sample.model_usage, steps.models) if sample.model_usage else (steps.usage, set()))),
         seconds=number_or_none(sample.total_time),
         fields=fields_of(sample, score),
         tools=steps.tools,

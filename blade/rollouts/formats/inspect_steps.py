@@ -47,6 +47,7 @@ class Choice(msgspec.Struct, frozen=True):
 class Output(msgspec.Struct, frozen=True):
     choices: list[Choice] = []
     completion: Any = None
+    usage: Any = None
 
     @property
     def stop_reason(self) -> str | None:
@@ -104,6 +105,8 @@ class Steps:
         """Tools the agent was offered."""
         self.models: set[str] = set()
         """Models that acted."""
+        self.usage: dict[str, dict[str, Any]] = {}
+        """Tokens of the calls the models made, each under a name of its own; for logs whose samples have no sums."""
         self.error_origin: Origin | None = None
         """Whose part of the machinery raised the error that halted the sample."""
         self.limit_message: str | None = None
@@ -182,11 +185,13 @@ class Steps:
             self.models.add(event.model)
         if not self.tools and event.tools:
             self.tools = resolved(TOOLS.decode(event.tools), self._attachments)
+        output = OUTPUT.decode(event.output) if event.output else Output()
+        if isinstance(output.usage, dict):
+            self.usage[f"{event.model} {len(self.usage)}"] = output.usage
         if not follow or event.pending:
             return
         key, agent = next(((key, span.agent) for key, span in above if span.agent), (inside, inside))
         self._add_new(event, key, agent)
-        output = OUTPUT.decode(event.output) if event.output else Output()
         if output.choices and not event.error:
             self._acted = True
             self._add(output.choices[0].message, agent)

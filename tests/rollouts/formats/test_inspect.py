@@ -260,6 +260,35 @@ def test_tokens_of_a_grader_are_not_the_agents_and_cached_ones_are_counted_in(tm
     assert (used.input_tokens, used.output_tokens, used.cached_tokens, used.cost) == (110, 5, 100, 0.5)
 
 
+def test_a_log_from_before_events_had_their_place_is_read(tmp_path: Path) -> None:
+    said = {"role": "assistant", "content": "tc://a"}
+    model = {
+        "event": "model",
+        "model": "m",
+        "input": [],
+        "output": {"choices": [{"message": said}], "usage": {"input_tokens": 7, "output_tokens": 2}},
+    }
+    sample = {
+        "messages": [{"role": "user", "content": "q"}, said],
+        "transcript": {
+            "events": [{"event": "step", "action": "begin", "type": "solver", "name": "s"}, model],
+            "content": {"a": "long"},
+        },
+        "score": {"value": "C"},
+    }
+    found = rollouts(log_with(tmp_path, sample, results={"scorer": {"name": "match"}, "metrics": {}}))["1"]
+    assert steps(found) == [("message", "user", "q"), ("message", "assistant", "long")]
+    assert (found.reward, found.scores, found.usage.input_tokens) == (1.0, {"match": 1.0}, 7)
+
+
+def test_lists_of_logs_in_a_folder_are_passed_over(tmp_path: Path) -> None:
+    for number, content in enumerate(({"a.eval": {"status": "success"}}, {"eval_set_id": "x", "tasks": []})):
+        (tmp_path / f"{number}.json").write_text(json.dumps(content))
+        assert inspect.READER.passes_over(Probe(tmp_path / f"{number}.json"))
+    assert not inspect.READER.passes_over(Probe(EVERY_WAY))
+    assert not inspect.READER.passes_over(Probe(log_with(tmp_path)))
+
+
 def test_numbers_that_json_does_not_have_are_unknown(tmp_path: Path) -> None:
     path = log_with(tmp_path, {"scores": {"s": {"value": float("nan")}}, "metadata": {"text": "a NaN in a text"}})
     assert "NaN" in path.read_text()
