@@ -194,8 +194,8 @@ def _render(
     report = build_report(analysis, command=command)
     write_file(folder / REPORT, render_report(report if prose is None else with_prose(report, prose)).encode())
     write_file(folder / READING_LIST, render_reading_list(analysis).encode())
-    rule = None if request is None else request.analyze.success
-    write_run_page(folder, analysis, run, rule=rule, command=report.notes.command)
+    options = None if request is None else request.analyze
+    write_run_page(folder, analysis, run, options, command=report.notes.command)
     return Workspace(folder=folder, analysis=analysis, labels=labels, request=request)
 
 

@@ -11,6 +11,7 @@ from markupsafe import Markup
 
 from blade.diagnosis.analysis import Analysis, headline_of
 from blade.metrics import Metric
+from blade.metrics.prices import Cost
 from blade.metrics.values import Floats
 from blade.report.headline import (
     failing_rollouts,
@@ -28,6 +29,7 @@ from blade.report.page.panels import (
     Panel,
     Row,
     causes_panel,
+    dollars,
     effort_panel,
     fixes_panel,
     funnel_panel,
@@ -213,11 +215,19 @@ def facts(analysis: Analysis) -> list[tuple[str, str]]:
         ("rollouts", count(coverage.rollouts)),
         ("model", one_line(", ".join(models[:3]), 80)),
         ("agent", one_line(", ".join(agents[:3]), 80)),
+        ("cost", cost_words(analysis.cost)),
         ("missing", count(coverage.missing) if coverage.missing else ""),
         ("without a score", count(coverage.unscored) if coverage.unscored else ""),
         ("unreadable lines", count(coverage.malformed) if coverage.malformed else ""),
     ]
     return [(name, text) for name, text in found if text]
+
+
+def cost_words(cost: Cost | None) -> str:
+    """What the run cost, and what a success did."""
+    if cost is None:
+        return ""
+    return dollars(cost.total) + ("" if cost.per_success is None else f", {dollars(cost.per_success)} per success")
 
 
 def curves_of(analysis: Analysis) -> Markup | None:

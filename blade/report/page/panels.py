@@ -35,6 +35,7 @@ MOST_CITED = 4
 MOST_FINDINGS = 12
 MOST_FIXES = 5
 FIFTHS = 5
+DOLLARS = "US dollars"
 
 
 class Link(msgspec.Struct, frozen=True, kw_only=True):
@@ -296,11 +297,6 @@ def effort_panel(analysis: Analysis, quantities: dict[str, Floats], passed: Floa
             continue
         values = quantities.get(effort.name)
         rows.append(effort_row(effort.name, good, bad, fifths(values, passed)))
-    if "cost" in quantities and passed is not None:
-        values = quantities["cost"]
-        sides = [values[(passed == outcome) & ~np.isnan(values)] for outcome in (1.0, 0.0)]
-        middles = [float(np.median(side)) if len(side) else None for side in sides]
-        rows.append(effort_row("cost", middles[0], middles[1], fifths(values, passed)))
     if not rows:
         return None
     return Panel(
@@ -313,7 +309,7 @@ def effort_panel(analysis: Analysis, quantities: dict[str, Floats], passed: Floa
 
 
 def effort_row(name: str, good: float | None, bad: float | None, shares: list[float] | None) -> Row:
-    say = {"seconds": seconds, "cost": dollars}.get(name, amount)
+    say = {"seconds": seconds, DOLLARS: dollars}.get(name, amount)
     columns = Markup("")
     if shares:
         said = ", ".join(f"{share:.0%}" for share in shares)

@@ -5,17 +5,19 @@ import re
 from pathlib import Path
 
 import msgspec
-import numpy as np
 
 from blade._version import __version__
 from blade.diagnosis.analysis import Analysis
-from blade.diagnosis.analyze import quantities
+from blade.diagnosis.analyze import AnalyzeOptions, quantities
 from blade.diagnosis.judging import decide_success
+from blade.errors import InputError
+from blade.metrics.prices import load_prices
 from blade.metrics.values import Floats
 from blade.report.files import write_file
 from blade.report.numbers import plural, size
 from blade.report.page.data import PageData, page_data, places_of, row_index, tool_facet
 from blade.report.page.overview import build_overview
+from blade.report.page.panels import DOLLARS
 from blade.report.page.render import render
 from blade.report.page.trajectories import FILES_BYTES, INLINE_BYTES, Packed, pack, within
 from blade.rollouts import Run
@@ -36,29 +38,38 @@ class Tab(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def write_run_page(
-    folder: Path, analysis: Analysis, run: Run | None, *, rule: str | None = None, command: str = ""
+    folder: Path, analysis: Analysis, run: Run | None, options: AnalyzeOptions | None = None, *, command: str = ""
 ) -> None:
     """Writes the page, and what does not fit into it beside it; without the run, the overview alone.
 
     Args:
-        rule: the success rule the run was diagnosed with.
+        options: how the run was diagnosed.
         command: what makes the diagnosis again.
     """
+    options = options or AnalyzeOptions()
     if run is None:
         place_parts(folder / FOLDER, [])
         write_file(folder / PAGE, run_page(analysis, page_data(analysis), command=command))
         return
-    passed = decide_success(run.table, rule)[1]
+    passed = decide_success(run.table, options.success)[1]
     lengths = run.table.rows.length
     rows = within(lengths, [*wanted_rows(analysis, run), *range(len(lengths))], FILES_BYTES)
     packed = pack(run, passed, rows, inline=int(lengths.sum()) <= INLINE_BYTES)
     data = with_parts(page_data(analysis, run, passed), packed)
-    costs = {**quantities(run.table), **cost_of(packed)}
+    costs = costs_of(run, options)
     page = run_page(
         analysis, data, parts=packed.parts if packed.inline else [], costs=costs, passed=passed, command=command
     )
     place_parts(folder / FOLDER, [] if packed.inline else packed.parts)
     write_file(folder / PAGE, page)
+
+
+def costs_of(run: Run, options: AnalyzeOptions) -> dict[str, Floats]:
+    """What each rollout took; without dollars when the price table has gone."""
+    try:
+        return quantities(run.table, load_prices(Path(options.prices) if options.prices else None))
+    except InputError:
+        return {name: values for name, values in quantities(run.table).items() if name != DOLLARS}
 
 
 def run_page(
@@ -97,12 +108,6 @@ def with_parts(data: PageData, packed: Packed) -> PageData:
         files=FOLDER,
         left_out=packed.left_out,
     )
-
-
-def cost_of(packed: Packed) -> dict[str, Floats]:
-    """US dollars per rollout, where rows say."""
-    known = [np.nan if cost is None else cost for cost in packed.cost]
-    return {"cost": np.array(known, dtype=np.float64)} if any(cost is not None for cost in packed.cost) else {}
 
 
 def wanted_rows(analysis: Analysis, run: Run) -> list[int]:

@@ -109,8 +109,6 @@ class Packed(msgspec.Struct, frozen=True, kw_only=True):
     """Per row of the run: its part."""
     tools: dict[str, list[int]]
     """By tool: the rows that call it."""
-    cost: list[float | None]
-    """Per row: US dollars, where the row says."""
     inline: bool
     """Whether the parts belong into the page itself."""
 
@@ -126,13 +124,11 @@ def pack(run: Run, passed: Floats, rows: Sequence[int], *, inline: bool) -> Pack
     differences: dict[int, list[Difference]] = {}
     habits = CallHabits()
     tools: dict[str, list[int]] = {}
-    cost: list[float | None] = [None] * len(run.table)
     for row, rollout in run.numbered_rollouts(rows):
         rollout = judged(rollout, passed[row])
         encoded[row] = msgspec.json.encode(page_rollout(row, rollout))
         differences[row] = compare_rollout(rollout)
         habits.add(rollout, compare_calls(rollout))
-        cost[row] = rollout.usage.cost
         for name in {item.name for item in rollout.items if item.kind == "tool_call" and item.name}:
             tools.setdefault(clean(name), []).append(row)
     conventions = habits.conventions()
@@ -143,7 +139,7 @@ def pack(run: Run, passed: Floats, rows: Sequence[int], *, inline: bool) -> Pack
         parts.append(squeeze(b"[" + b",".join(whole) + b"]", level=5 if inline else 2))
         for row in group:
             chunk[row] = number
-    return Packed(parts=parts, chunk=chunk, tools=tools, cost=cost, inline=inline)
+    return Packed(parts=parts, chunk=chunk, tools=tools, inline=inline)
 
 
 def judged(rollout: Rollout, passed: float) -> Rollout:

@@ -11,14 +11,14 @@ from itertools import islice
 
 import msgspec
 
-from blade.diagnosis.analyze import quantities
+from blade.diagnosis.analyze import AnalyzeOptions
 from blade.diagnosis.differences import CallHabits, Conventions, compare_calls, compare_rollout
 from blade.diagnosis.judging import decide_success
 from blade.diagnosis.labels import Confidence, Evidence, Label
 from blade.diagnosis.relabelling import relabel
 from blade.errors import UsageError
 from blade.report.page.data import Facet, page_data, tool_facet
-from blade.report.page.run_page import run_page
+from blade.report.page.run_page import costs_of, run_page
 from blade.report.page.trajectories import INLINE_BYTES, clean, gaps, judged, page_rollout, with_gaps
 from blade.report.workspace import Workspace, append_label, open_workspace
 from blade.rollouts.trajectory import read_items, read_record
@@ -73,8 +73,8 @@ class Viewer:
     def __init__(self, workspace: Workspace, *, author: str, token: str) -> None:
         self.workspace, self.author, self.token = workspace, author, token
         self.run = workspace.run()
-        rule = workspace.request.analyze.success if workspace.request else None
-        self.passed = decide_success(self.run.table, rule)[1]
+        self.options = workspace.request.analyze if workspace.request else AnalyzeOptions()
+        self.passed = decide_success(self.run.table, self.options.success)[1]
         self.lock = threading.Lock()
         self.conventions, self.facets = self._survey()
 
@@ -84,7 +84,7 @@ class Viewer:
         analysis = relabel(now.analysis, now.labels)
         data = page_data(analysis, self.run, self.passed, source="server", token=self.token)
         data = msgspec.structs.replace(data, facets=[*data.facets, *self.facets])
-        return run_page(analysis, data, costs=quantities(self.run.table), passed=self.passed)
+        return run_page(analysis, data, costs=costs_of(self.run, self.options), passed=self.passed)
 
     def rollout(self, row: int) -> bytes:
         """One rollout as JSON.
