@@ -18,6 +18,8 @@ from blade.rollouts.formats.building import (
     number_or_none,
     place,
     read_json,
+    summed,
+    whole,
 )
 from blade.rollouts.formats.reader import Found, Probe, Reader
 from blade.rollouts.values import Item, ItemKind, Rollout, Usage
@@ -209,8 +211,8 @@ def has_failed(extra: Any) -> bool:
 
 def raw_text(arguments: msgspec.Raw) -> str:
     """A call's arguments as JSON on one line; a text as it is."""
-    raw = msgspec.json.format(bytes(arguments), indent=-1)
-    return raw.decode("utf-8", "replace") if raw[:1] == b"{" else arguments_text(msgspec.json.decode(raw or b"null"))
+    raw = msgspec.json.format(bytes(arguments) or b"null", indent=-1)
+    return raw.decode("utf-8", "replace") if raw[:1] == b"{" else arguments_text(msgspec.json.decode(raw))
 
 
 def usage_of(document: Document) -> Usage:
@@ -230,18 +232,6 @@ def usage_of(document: Document) -> Usage:
         cached_tokens=summed(whole(one.cached_tokens) for one in each),
         cost=summed(number_or_none(one.cost_usd) for one in each),
     )
-
-
-def whole(value: Any) -> int | None:
-    """A count of tokens."""
-    number = number_or_none(value)
-    return None if number is None or number < 0 else int(number)
-
-
-def summed(values: Any) -> Any:
-    """The sum of what is known; nothing when nothing is."""
-    known = [value for value in values if value is not None]
-    return sum(known) if known else None
 
 
 def recognises(probe: Probe) -> bool:

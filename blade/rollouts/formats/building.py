@@ -3,6 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from datetime import datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -268,3 +269,28 @@ def number_or_none(value: Any) -> float | None:
     except OverflowError:
         return None
     return number if number - number == 0 else None
+
+
+def whole(value: Any) -> int | None:
+    """A count, such as of tokens."""
+    number = number_or_none(value)
+    return None if number is None or number < 0 else int(number)
+
+
+def summed(values: Iterable[Any]) -> Any:
+    """The sum of what is known; nothing when nothing is."""
+    known = [value for value in values if value is not None]
+    return sum(known) if known else None
+
+
+def as_dict(value: Any) -> dict[str, Any]:
+    """An object; an empty one for anything else."""
+    return value if isinstance(value, dict) else {}
+
+
+def seconds_between(begun: Any, ended: Any) -> float | None:
+    """The time between two moments in ISO 8601."""
+    try:
+        return (datetime.fromisoformat(ended) - datetime.fromisoformat(begun)).total_seconds()
+    except (TypeError, ValueError):
+        return None

@@ -9,8 +9,16 @@ from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
 from blade.errors import InputError
-from blade.rollouts.formats.atif import Story, whole
-from blade.rollouts.formats.building import Attempts, bad_line, number_or_none, place, read_json
+from blade.rollouts.formats.atif import Story
+from blade.rollouts.formats.building import (
+    Attempts,
+    bad_line,
+    number_or_none,
+    place,
+    read_json,
+    seconds_between,
+    whole,
+)
 from blade.rollouts.formats.harbor_trial import (
     BY_NAME,
     CONFIG,
@@ -24,7 +32,6 @@ from blade.rollouts.formats.harbor_trial import (
     all_rewards,
     ending_of,
     group_name,
-    seconds_between,
     settings_of,
     tests_of,
     told,
@@ -141,13 +148,13 @@ def rollout(
     rewards = trial.rewards or {}
     counted = rewards.get(key, 0) if key else next(iter(rewards.values()), 0)
     tests, output = tests_of(folder, trial)
-    failure, info = trial.failure, trial.agent_info
+    failure, info, acting = trial.failure, trial.agent_info, trial.agent_execution
     cause = BY_NAME.get(failure.exception_type, (None, None, None))[2] if failure else None
     fields = {
         "trial_name": trial.trial_name, "dataset": trial.source,
         "provider": info.model_info and info.model_info.provider,
         "failure_cause": cause or ("unclassified" if failure else None),
-        "agent_seconds": trial.agent_execution and seconds_between(trial.agent_execution),
+        "agent_seconds": acting and seconds_between(acting.started_at, acting.finished_at),
         "verifier_output": output,
     }  # fmt: skip
     return Rollout(
@@ -162,7 +169,7 @@ def rollout(
         tests=tests,
         settings=settings_of(trial),
         usage=usage_of(trial, story),
-        seconds=seconds_between(trial),
+        seconds=seconds_between(trial.started_at, trial.finished_at),
         fields={name: value for name, value in fields.items() if value is not None},
         tools=story.tools,
         items=story.items,

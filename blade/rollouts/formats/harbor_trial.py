@@ -2,15 +2,14 @@
 
 import re
 from collections.abc import Iterator
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from blade.errors import InputError
-from blade.rollouts.formats.atif import Story, summed, whole
-from blade.rollouts.formats.building import number_or_none, read_json, text_or_none
+from blade.rollouts.formats.atif import Story
+from blade.rollouts.formats.building import number_or_none, read_json, summed, text_or_none, whole
 from blade.rollouts.values import Ending, EndingKind, Origin, TestStatus, Usage
 
 RESULT, TRAJECTORY, CTRF, STDOUT = "result.json", "trajectory.json", "ctrf.json", "test-stdout.txt"
@@ -306,11 +305,3 @@ def usage_of(trial: Trial, story: Story) -> Usage:
     }
     known = {name: value for name, value in reported.items() if value is not None}
     return msgspec.structs.replace(story.usage, **known)
-
-
-def seconds_between(timed: Timing | Trial) -> float | None:
-    try:
-        begun, ended = (datetime.fromisoformat(moment) for moment in (timed.started_at, timed.finished_at))
-        return (ended - begun).total_seconds()
-    except (TypeError, ValueError):
-        return None

@@ -13,19 +13,20 @@ from typing import Any
 import msgspec
 
 from blade.errors import InputError
-from blade.rollouts.formats.atif import whole
 from blade.rollouts.formats.building import (
     BROKEN,
     Attempts,
+    as_dict,
     bad_line,
     json_lines,
     number_or_none,
     place,
+    scalars,
     text_or_none,
+    whole,
 )
 from blade.rollouts.formats.openhands_events import Events, typed
 from blade.rollouts.formats.reader import Found, Note, Probe, Reader
-from blade.rollouts.formats.swe_agents import as_dict, scalars
 from blade.rollouts.formats.swe_reports import NO_VERDICT, Verdict, read_report
 from blade.rollouts.values import BadLine, Ending, Rollout, Usage
 

@@ -5,13 +5,13 @@ from typing import Any
 from blade.rollouts.formats.building import (
     Trajectory,
     arguments_text,
+    as_dict,
     content_text,
     first_line,
     json_text,
     text_or_none,
 )
 from blade.rollouts.formats.harbor_trial import BY_NAME
-from blade.rollouts.formats.swe_agents import as_dict
 from blade.rollouts.values import Ending, EndingKind, Item, Origin
 
 ENDINGS: dict[str, tuple[EndingKind, Origin | None]] = {

@@ -10,16 +10,19 @@ from typing import Any
 import msgspec
 
 from blade.errors import InputError
-from blade.rollouts.formats.atif import summed, whole
 from blade.rollouts.formats.building import (
     Trajectory,
     arguments_text,
+    as_dict,
     content_text,
     json_text,
     number_or_none,
     place,
     read_json,
+    scalars,
+    summed,
     text_or_none,
+    whole,
 )
 from blade.rollouts.formats.harbor_trial import BY_NAME
 from blade.rollouts.formats.reader import Found, Probe, Reader
@@ -99,14 +102,6 @@ def attempt(path: Path) -> Rollout:
     if isinstance(data, dict) and isinstance(data.get("trajectory"), list):
         return swe_agent(data, instance_of(path))
     raise InputError(f"{path}: holds no trajectory of mini-swe-agent or SWE-agent.")
-
-
-def as_dict(value: Any) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}
-
-
-def scalars(values: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in values.items() if isinstance(value, str | int | float)}
 
 
 def mini(data: dict[str, Any], name: str) -> Rollout:

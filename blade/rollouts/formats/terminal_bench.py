@@ -6,7 +6,6 @@ judged counts as 0. `failure_mode` says why a trial ended; one that timed out is
 
 import re
 from collections.abc import Collection, Iterator
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +21,9 @@ from blade.rollouts.formats.building import (
     place,
     read_bytes,
     read_json,
+    seconds_between,
     text_or_none,
+    whole,
 )
 from blade.rollouts.formats.reader import SMALL, Found, Probe, Reader
 from blade.rollouts.values import BadLine, Ending, EndingKind, Item, Origin, Rollout, TestStatus, Usage
@@ -234,8 +235,11 @@ def rollout(trial: dict[str, Any], task: str, about: Metadata, folder: Path) -> 
         agent=text_or_none(trial.get("agent") or trial.get("agent_name")) or about.agent_name,
         tests=tests,
         settings={key: value for key, value in settings.items() if isinstance(value, str | int | float)},
-        usage=Usage(input_tokens=count(trial, "total_input_tokens"), output_tokens=count(trial, "total_output_tokens")),
-        seconds=seconds_of(trial, "trial"),
+        usage=Usage(
+            input_tokens=whole(trial.get("total_input_tokens")) or None,
+            output_tokens=whole(trial.get("total_output_tokens")) or None,
+        ),
+        seconds=seconds_between(trial.get("trial_started_at"), trial.get("trial_ended_at")),
         fields={**fields, **({"verifier_output": output} if output else {})},
         items=items_of(trial, home),
     )
@@ -251,20 +255,6 @@ def ending_of(trial: dict[str, Any]) -> Ending:
     if mode == "unknown_agent_error" and has_times and trial["trial_started_at"] is trial["agent_started_at"] is None:
         origin = "runner"
     return Ending(kind=kind, origin=origin, name=mode)
-
-
-def count(trial: dict[str, Any], name: str) -> int | None:
-    """Tokens; 0 is what agents write that do not count."""
-    number = number_or_none(trial.get(name))
-    return int(number) if number and number > 0 else None
-
-
-def seconds_of(trial: dict[str, Any], phase: str) -> float | None:
-    try:
-        begun, ended = (datetime.fromisoformat(trial[f"{phase}_{when}_at"]) for when in ("started", "ended"))
-        return (ended - begun).total_seconds()
-    except (KeyError, TypeError, ValueError):
-        return None
 
 
 def trial_home(folder: Path, task: str, name: str | None) -> Path | None:

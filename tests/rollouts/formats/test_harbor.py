@@ -231,3 +231,19 @@ def test_jobs_of_different_tasks_are_never_one_run(tmp_path: Path) -> None:
         (tmp_path / name / "result.json").write_text('{"n_total_trials": 1, "stats": {}}')
     runs = {one.run for name in ("one", "two") for one in harbor.read(tmp_path / name) if isinstance(one, Rollout)}
     assert runs == {"one", "two"}
+
+
+@pytest.mark.parametrize(
+    ("call", "text"),
+    [
+        ({"function_name": "f"}, ""),
+        ({"function_name": "f", "arguments": None}, ""),
+        ({"function_name": "f", "arguments": "ls\n"}, "ls\n"),
+        ({"function_name": "f", "arguments": [1, 2]}, "[1,2]"),
+    ],
+)
+def test_arguments_of_any_shape_are_texts(tmp_path: Path, call: dict[str, object], text: str) -> None:
+    document = {"schema_version": "ATIF-v1.0", "agent": {}, "steps": [{"source": "agent", "tool_calls": [call]}]}
+    (tmp_path / "t.json").write_text(json.dumps(document, indent=2))
+    (rollout,) = [one for one in atif.read(tmp_path / "t.json") if isinstance(one, Rollout)]
+    assert [item.text for item in rollout.items] == [text]

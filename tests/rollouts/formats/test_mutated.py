@@ -23,6 +23,8 @@ from blade.rollouts.values import Rollout
 
 DATA = Path(__file__).parents[2] / "data" / "formats"
 SAMPLES = [
+    pytest.param("claude-code", "sessions/claude.jsonl", id="claude-code"),
+    pytest.param("codex", "sessions/codex.jsonl", id="codex"),
     pytest.param("bfcl", "bfcl", id="bfcl"),
     pytest.param("verifiers", "verifiers/new", id="verifiers-new"),
     pytest.param("verifiers", "verifiers/old/results.jsonl", id="verifiers-old"),
