@@ -62,7 +62,7 @@ class Browser:
 
     def wait(self, check: Any, what: str = "") -> Any:
         """Waits until something holds."""
-        return WebDriverWait(self.driver, 15, poll_frequency=0.05).until(lambda _: check(), what)
+        return WebDriverWait(self.driver, 30, poll_frequency=0.05).until(lambda _: check(), what)
 
     def wait_text(self, selector: str, text: str) -> None:
         """Waits until a place shows some text."""
