@@ -62,7 +62,6 @@ def compare(base: Run, candidate: Run, *more: Run, **options: Any) -> "Compariso
     Raises:
         UsageError: two of the runs have no scored task in common.
     """
-    # With scipy.stats behind it, comparing takes longer to load than all the rest.
     from blade.comparison import CompareOptions, compare_many
 
     runs = [base, candidate, *more]

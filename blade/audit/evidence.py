@@ -153,7 +153,6 @@ def evidence_of(found: Sequence[Diagnosed], labels: Mapping[str, Label] | None =
     """
     comparison = None
     if len(found) > 1:
-        # With scipy.stats behind it, comparing takes longer to load than all the rest.
         from blade.comparison import compare_many
 
         comparison = compare_many(list(found))

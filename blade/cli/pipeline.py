@@ -55,7 +55,6 @@ def diagnose_into(
 
 def compare_into(out: Path, diagnosed: list[Diagnosed], options: AnalyzeOptions) -> str:
     """Writes the comparison of the runs the user told apart, and returns what it says or why there is none."""
-    # With scipy.stats behind it, comparing takes longer to load than all the rest.
     from blade.comparison import CompareOptions
     from blade.report.comparison_report import write_comparison
 

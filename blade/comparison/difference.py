@@ -16,10 +16,10 @@ were tried and leave cells outside 93–97 %.
 from typing import Final, NamedTuple
 
 import numpy as np
-from scipy import special
 
 from blade.comparison.comparison import Delta
 from blade.comparison.signflip import TOLERANCE, sign_flip, unit_sums
+from blade.metrics.distributions import student_quantile
 from blade.metrics.intervals import spread_of_mean
 from blade.metrics.values import Floats, Interval, Ints
 
@@ -53,7 +53,7 @@ class Spread(NamedTuple):
 
     @property
     def ci95(self) -> Interval:
-        quantile = float(special.stdtrit(self.freedom, TWO_SIDED))
+        quantile = student_quantile(self.freedom, TWO_SIDED)
         reach, further = quantile * self.se, self.skewness * (1.0 + 2.0 * quantile**2) / 6.0 * self.se
         low, high = self.center - reach + min(further, 0.0), self.center + reach + max(further, 0.0)
         return max(low, -self.limit), min(high, self.limit)
@@ -61,7 +61,7 @@ class Spread(NamedTuple):
     @property
     def mde(self) -> float:
         """Smallest difference seen with 80 % power at two-sided 5 %."""
-        return float(special.stdtrit(self.freedom, TWO_SIDED) + special.stdtrit(self.freedom, POWER)) * self.se
+        return (student_quantile(self.freedom, TWO_SIDED) + student_quantile(self.freedom, POWER)) * self.se
 
 
 def spread_of(differences: Floats, *, cluster: Ints | None, scale: Scale) -> Spread | None:

@@ -8,14 +8,14 @@ from math import ceil
 from typing import Final
 
 import numpy as np
-from scipy import special
 
 from blade.comparison.comparison import Settling
 from blade.comparison.difference import POWER, TWO_SIDED, Spread
 from blade.comparison.pairing import Pairing, Scores
+from blade.metrics.distributions import normal_quantile
 from blade.metrics.values import Bools
 
-REACH: Final = float(special.ndtri(TWO_SIDED) + special.ndtri(POWER))
+REACH: Final = normal_quantile(TWO_SIDED) + normal_quantile(POWER)
 """Standard errors that a difference must be away from 0 to be seen with 80 % power at two-sided 5 %."""
 
 

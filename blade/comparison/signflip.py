@@ -10,8 +10,8 @@ from math import lcm
 from typing import Final, Literal, NamedTuple
 
 import numpy as np
-from scipy import stats
 
+from blade.metrics.distributions import even_odds_p
 from blade.metrics.values import Floats, Ints
 
 MOST_ENUMERATED: Final = 16
@@ -111,5 +111,4 @@ def simulate(values: Floats, observed: float, rng: np.random.Generator) -> float
 
 def mcnemar_p(only_base: int, only_candidate: int) -> float:
     """Exact two-sided binomial p of the tasks that only one of two runs passes (McNemar 1947)."""
-    discordant = only_base + only_candidate
-    return 1.0 if not discordant else float(stats.binomtest(only_base, discordant, 0.5).pvalue)
+    return even_odds_p(only_base, only_candidate)

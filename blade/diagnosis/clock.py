@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 import numpy as np
-from scipy import special
 
+from blade.metrics.distributions import binomial_tail
 from blade.rollouts.table import RolloutTable
 
 
@@ -34,7 +34,7 @@ class Clock:
         busiest = int(counts.argmax())
         if self.repeats == 1 or (self.place_of_repeat[list(rows)] != busiest).any():
             return 1.0
-        return min(1.0, self.repeats * float(special.bdtrc(counts[busiest] - 1, len(others), 1.0 / self.repeats)))
+        return min(1.0, self.repeats * binomial_tail(int(counts[busiest]), len(others), 1.0 / self.repeats))
 
     def chance_of_time(self, rows: Sequence[int]) -> float:
         """That so many rollouts fall into so short a stretch: the spread of evenly scattered places."""

@@ -13,6 +13,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
+from blade.metrics.distributions import beta_quantiles, normal_quantile, student_quantile
 from blade.metrics.values import Bools, Floats, Ints, Metric, unknown_metric
 
 PRIOR: Final = 0.75
@@ -55,11 +56,9 @@ def mean_rate_interval(
     The effective size lies between the number of units (repeats told nothing new) and of rollouts (repeats are as
     good as new tasks). A single dissenter says nothing about how tasks differ, so then only units count.
     """
-    from scipy import special  # a quarter of what `blade show` takes, which needs none of it
-
     mean, se = np.asarray(mean, dtype=np.float64), np.asarray(se, dtype=np.float64)
     # Korn & Graubard 1998: the effective size is itself estimated, with units − 1 degrees of freedom.
-    student = special.stdtrit(units - 1.0, TWO_SIDED) / special.ndtri(TWO_SIDED)
+    student = student_quantile(units - 1.0, TWO_SIDED) / normal_quantile(TWO_SIDED)
     variance = np.maximum((se * student) ** 2, np.finfo(np.float64).tiny)
     size = np.where(np.asarray(dissenters) >= 2, mean * (1.0 - mean) / variance, units)
     return _beta_limits(mean, np.clip(size, units, max(rollouts, units)))
@@ -67,9 +66,7 @@ def mean_rate_interval(
 
 def mean_interval(mean: float, se: float, *, units: float) -> tuple[float, float]:
     """95 % limits of a mean of unbounded task values: Student's t on task means."""
-    from scipy import special
-
-    reach = float(special.stdtrit(units - 1.0, TWO_SIDED)) * se
+    reach = student_quantile(units - 1.0, TWO_SIDED) * se
     return mean - reach, mean + reach
 
 
@@ -131,9 +128,7 @@ def estimate_mean(values: Floats, *, definition: str, cluster: Ints | None = Non
 
 
 def _beta_limits(rate: Floats, size: Floats) -> Limits:
-    from scipy import special
-
     a, b = rate * size + PRIOR, (1.0 - rate) * size + PRIOR
-    low = np.where(rate <= 0.0, 0.0, special.betaincinv(a, b, 1.0 - TWO_SIDED))
-    high = np.where(rate >= 1.0, 1.0, special.betaincinv(a, b, TWO_SIDED))
+    low = np.where(rate <= 0.0, 0.0, beta_quantiles(a, b, 1.0 - TWO_SIDED))
+    high = np.where(rate >= 1.0, 1.0, beta_quantiles(a, b, TWO_SIDED))
     return Limits(np.asarray(low), np.asarray(high))

@@ -12,7 +12,7 @@ from blade.audit.package.rollouts import check_rollouts
 from blade.audit.package.skill import check_skill
 
 LEAST_FACTS = 8
-ENGINE_NEEDS = ("msgspec", "numpy", "scipy", "jinja2", "yaml")
+ENGINE_NEEDS = ("msgspec", "numpy", "jinja2", "yaml")
 ENGINE_CHECKS: dict[Phase, tuple[str, ...]] = {
     "skill": ("the skill keeps the Agent Skills specification",),
     "rollouts": ("the engine reads every rollout",),
