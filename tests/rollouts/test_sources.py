@@ -98,7 +98,7 @@ def test_a_truncated_archive_keeps_what_was_readable(
 def test_an_archive_that_ends_between_blocks_says_so(tmp_path: Path) -> None:
     packer = zstandard.ZstdCompressor().compressobj()
     blocks = [
-        packer.compress(jsonl(rollout(n, 0) for n in range(first, first + 5)))
+        packer.compress(jsonl([rollout(n, 0) for n in range(first, first + 5)]))
         + packer.flush(zstandard.COMPRESSOBJ_FLUSH_BLOCK)
         for first in range(0, 20, 5)
     ]
