@@ -64,8 +64,11 @@ class Probe:
         """The first bytes as stored, before anything is unpacked."""
         if self.is_folder:
             return b""
-        with self.path.open("rb") as file:
-            return file.read(16)
+        try:
+            with self.path.open("rb") as file:
+                return file.read(16)
+        except OSError:
+            return b""
 
     @cached_property
     def head(self) -> bytes:
