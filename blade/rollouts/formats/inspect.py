@@ -8,7 +8,8 @@ without an end: what is known then stands in `_journal/start.json`. Samples that
 import contextlib
 import mmap
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -95,41 +96,84 @@ def is_sample(name: str) -> bool:
     return WHOLE.fullmatch(name) is not None or SHELL.fullmatch(name) is not None
 
 
+class Place(msgspec.Struct, frozen=True):
+    """A sample that is yet to be decoded."""
+
+    label: str
+    offset: int
+    length: int
+    sample: Callable[[], Sample]
+
+
+class Opened(msgspec.Struct, frozen=True):
+    """A log whose samples can be read one at a time."""
+
+    log: Log
+    places: Iterable[Place]
+    complete: bool = True
+
+
 def read(path: Path, wanted: Collection[int] | None = None) -> Iterator[Found]:
     """Every sample: of an archive by where its member begins, of an object by its position in the list."""
-    with path.open("rb") as file:
-        packed = file.read(4) == MAGIC
-    yield from read_archive(path, wanted) if packed else read_object(path, wanted)
-
-
-def read_archive(path: Path, wanted: Collection[int] | None) -> Iterator[Found]:
-    archive = open_archive(path)
-    with path.open("rb") as file:
-        log = header_of(archive, file)
-        run = run_of(log)
+    with contextlib.ExitStack() as stack:
+        opened = open_log(path, stack)
+        run = run_of(opened.log)
         odd: set[str] = set()
         ids: set[tuple[str, int]] = set()
         labels: dict[str, None] = {}
-        for name, member in archive.members.items():
-            if not is_sample(name) or (wanted is not None and member.offset not in wanted):
+        for each in opened.places:
+            if wanted is not None and each.offset not in wanted:
                 continue
             try:
-                sample = whole_sample(archive, file, name)
-                found = rollout_of(sample, run, place(path, member.offset, length=member.size), odd)
+                found = rollout_of(each.sample(), run, place(path, each.offset, length=each.length), odd)
             except Damaged as error:
-                yield bad_line(path, f"{name} cannot be read: {error}", offset=member.offset)
+                yield bad_line(path, f"{each.label} cannot be read: {error}", offset=each.offset)
             except BROKEN as error:
-                yield bad_line(path, f"{name} is not a sample of an Inspect log: {error}", offset=member.offset)
+                yield bad_line(path, f"{each.label} is not a sample of an Inspect log: {error}", offset=each.offset)
             else:
                 ids.add((found.task, found.repeat))
                 labels |= dict.fromkeys(found.scores)
                 yield found
     if wanted is None:
-        if not archive.complete:
+        if not opened.complete:
             yield Note(
                 text=f"the archive has no end, as after a crash or a cut copy; read are the {len(ids)} samples before"
             )
-        yield from notes(path, log, run, ids, labels, odd)
+        yield from notes(path, opened.log, run, ids, labels, odd)
+
+
+def open_log(path: Path, stack: contextlib.ExitStack) -> Opened:
+    """A log, its header read.
+
+    Raises:
+        InputError: the header cannot be read.
+    """
+    try:
+        file = stack.enter_context(path.open("rb"))
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror or error}.") from error
+    if file.read(4) == MAGIC:
+        archive = open_archive(path)
+        places = (
+            Place(name, member.offset, member.size, partial(whole_sample, archive, file, name))
+            for name, member in archive.members.items()
+            if is_sample(name)
+        )
+        return Opened(header_of(archive, file), places, archive.complete)
+    # A plain file is mapped into memory and not copied there.
+    plain = compression(path) is None and path.stat().st_size > 0
+    data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) if plain else read_bytes(path)
+    try:
+        log = decoded(LOG, data)
+    except BROKEN as error:
+        raise InputError(f"{path}: not a readable Inspect log: {error}; is the file complete?") from error
+    return Opened(
+        log,
+        (
+            Place(f"samples[{index}]", index, len(memoryview(raw)), partial(decoded, SAMPLE, raw))
+            for index, raw in enumerate(log.samples or ())
+        ),
+    )
 
 
 def header_of(archive: Archive, file: BinaryIO) -> Log:
@@ -169,41 +213,6 @@ def whole_sample(archive: Archive, file: BinaryIO, name: str) -> Sample:
         attachments={str(index): text for index, text in enumerate(texts)},
         metadata=decoded(VALUES, unpack(file, described)) if described is not None else sample.metadata,
     )
-
-
-def read_object(path: Path, wanted: Collection[int] | None) -> Iterator[Found]:
-    with opened(path) as data:
-        try:
-            log = decoded(LOG, data)
-        except BROKEN as error:
-            raise InputError(f"{path}: not a readable Inspect log: {error}; is the file complete?") from error
-        run = run_of(log)
-        odd: set[str] = set()
-        ids: set[tuple[str, int]] = set()
-        labels: dict[str, None] = {}
-        for index, raw in enumerate(log.samples or ()):
-            if wanted is not None and index not in wanted:
-                continue
-            try:
-                found = rollout_of(decoded(SAMPLE, raw), run, place(path, index, length=len(memoryview(raw))), odd)
-            except BROKEN as error:
-                yield bad_line(path, f"samples[{index}] is not a sample of an Inspect log: {error}", offset=index)
-            else:
-                ids.add((found.task, found.repeat))
-                labels |= dict.fromkeys(found.scores)
-                yield found
-        if wanted is None:
-            yield from notes(path, log, run, ids, labels, odd)
-
-
-@contextlib.contextmanager
-def opened(path: Path) -> Iterator[Any]:
-    """The bytes of a file without a copy in memory, unless they must be unpacked."""
-    if compression(path) is not None or not path.stat().st_size:
-        yield read_bytes(path)
-        return
-    with path.open("rb") as file:
-        yield mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
 
 
 def decoded(decoder: "msgspec.json.Decoder[Decoded]", data: Any) -> Decoded:
