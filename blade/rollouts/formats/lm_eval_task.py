@@ -91,7 +91,7 @@ class Task(msgspec.Struct, frozen=True, kw_only=True):
     def is_invalid(self, name: Any, found: str) -> bool:
         """Whether a filter found nothing."""
         given = {step.get("fallback") for step in self.steps(name) or () if isinstance(step.get("fallback"), str)}
-        return not found.strip() or found in (given or {INVALID})
+        return not found.strip() or found in {INVALID, *given}
 
     def length(self, metric: str | None, text: str) -> float:
         """What a metric divides the likelihood of a choice by."""
