@@ -50,6 +50,10 @@ class PageTask(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Why."""
     evidence: list[Evidence] = []
     """The proof."""
+    candidates: list[tuple[str, float]] = []
+    """Where nothing is proven: causes it may be, with their probabilities."""
+    steps: list[tuple[str, str]] = []
+    """Where rollouts went wrong, and what shows it."""
 
 
 class Columns(msgspec.Struct, frozen=True, kw_only=True):
@@ -178,7 +182,9 @@ def page_tasks(analysis: Analysis) -> list[PageTask]:
         cause = causes.get(result.task)
         if cause is not None:
             said = {name: getattr(cause, name) for name in ("confidence", "author", "reason", "evidence")}
-            task = msgspec.structs.replace(task, cause=cause.label, **said)
+            candidates = [(one.label, one.probability) for one in getattr(cause, "candidates", ())]
+            steps = [(one.citation, one.why) for one in getattr(cause, "steps", ())]
+            task = msgspec.structs.replace(task, cause=cause.label, candidates=candidates, steps=steps, **said)
         tasks.append(task)
     return tasks
 

@@ -22,6 +22,7 @@ from blade.report.headline import (
 )
 from blade.report.numbers import count, percent, plural
 from blade.report.page import svg
+from blade.report.page.associations import dollars, effort_panel, predictors_panel, traits_panel
 from blade.report.page.links import filter_link
 from blade.report.page.modes import PageMode, page_modes
 from blade.report.page.panels import (
@@ -29,15 +30,12 @@ from blade.report.page.panels import (
     Panel,
     Row,
     causes_panel,
-    dollars,
-    effort_panel,
     fixes_panel,
     funnel_panel,
     health_panel,
     is_undecided,
     link_to,
     modes_panel,
-    predictors_panel,
     reading_panel,
     scale_of,
     slice_panels,
@@ -104,6 +102,7 @@ def build_overview(
         fixes_panel(analysis),
         reading_panel(analysis),
         predictors_panel(analysis),
+        traits_panel(analysis),
         *slice_panels(analysis),
         effort_panel(analysis, quantities or {}, passed),
         funnel_panel(analysis),

@@ -3,16 +3,13 @@
 A panel whose part has nothing to say is `None`.
 """
 
-import math
 from collections.abc import Iterator, Sequence
 
 import msgspec
-import numpy as np
 from markupsafe import Markup
 
 from blade.diagnosis.analysis import Analysis, Finding, Intervention
 from blade.metrics import Metric
-from blade.metrics.values import Floats
 from blade.report.dives import cause_words
 from blade.report.headline import (
     failing_rollouts,
@@ -22,20 +19,17 @@ from blade.report.headline import (
     is_rate,
     value_words,
 )
-from blade.report.numbers import amount, count, number, plural, seconds
+from blade.report.numbers import count, plural
 from blade.report.page import svg
 from blade.report.page.links import filter_link, link
 from blade.report.page.modes import PageMode
 
 MOST_MODES = 12
 MOST_LEVELS = 12
-MOST_TRAITS = 10
 MOST_READING = 8
 MOST_CITED = 4
 MOST_FINDINGS = 12
 MOST_FIXES = 5
-FIFTHS = 5
-DOLLARS = "US dollars"
 
 
 class Link(msgspec.Struct, frozen=True, kw_only=True):
@@ -216,47 +210,6 @@ def reading_panel(analysis: Analysis) -> Panel | None:
     )
 
 
-def predictors_panel(analysis: Analysis) -> Panel | None:
-    """What goes with failing within tasks, as odds on a logarithmic scale."""
-    traits = [trait for trait in analysis.contrast.traits if trait.odds_ratio][:MOST_TRAITS]
-    if not traits:
-        return None
-    reach = max(
-        2.0, *(abs(math.log2(end)) for trait in traits for end in (trait.ci95 or (trait.odds_ratio or 1.0,)) if end > 0)
-    )
-    reach = min(reach, 8.0)
-    rows = [
-        Row(
-            name=trait.trait,
-            note=f"failing {trait.failing[0]} of {trait.failing[1]}, passing {trait.passing[0]} of {trait.passing[1]}",
-            bar=svg.range_bar(
-                log2(trait.odds_ratio),
-                None if trait.ci95 is None else [log2(end) or -reach for end in trait.ci95],
-                low=-reach,
-                high=reach,
-                zero=0.0,
-                label=f"odds of failing times {number(trait.odds_ratio, 1)}",
-            ),
-            value=f"× {number(trait.odds_ratio, 1)}",
-            aside=f"q {number(trait.q_value)}",
-            links=[link_to(one) for one in trait.examples[:2]],
-        )
-        for trait in traits
-    ]
-    return Panel(
-        id="predictors",
-        title="What predicts failing",
-        lead="Within tasks that pass sometimes: how the odds of failing change with a trait. "
-        f"{plural(analysis.contrast.tested, 'trait')} were tested.",
-        rows=rows,
-        scale=["passes more", "fails more"],
-    )
-
-
-def log2(value: float | None) -> float | None:
-    return math.log2(value) if value and value > 0 else None
-
-
 def slice_panels(analysis: Analysis) -> Iterator[Panel]:
     """The headline by level, for each field."""
     rate, (low, high) = is_rate(analysis), scale_of(analysis)
@@ -284,57 +237,6 @@ def slice_panels(analysis: Analysis) -> Iterator[Panel]:
             more=and_more(len(levels) - len(rows), "value"),
             scale=["0 %", "100 %"] if rate else [],
         )
-
-
-def effort_panel(analysis: Analysis, quantities: dict[str, Floats], passed: Floats | None) -> Panel | None:
-    """What rollouts cost, and success from the cheapest fifth to the dearest."""
-    if not is_rate(analysis):
-        return None
-    rows: list[Row] = []
-    for effort in analysis.effort:
-        good, bad = effort.passing.median, effort.failing.median
-        if good is None and bad is None:
-            continue
-        values = quantities.get(effort.name)
-        rows.append(effort_row(effort.name, good, bad, fifths(values, passed)))
-    if not rows:
-        return None
-    return Panel(
-        id="effort",
-        title="Effort against success",
-        lead="Medians of passing and failing rollouts. The columns are the success rate of each fifth of the rollouts, "
-        "from the least to the most.",
-        rows=rows,
-    )
-
-
-def effort_row(name: str, good: float | None, bad: float | None, shares: list[float] | None) -> Row:
-    say = {"seconds": seconds, DOLLARS: dollars}.get(name, amount)
-    columns = Markup("")
-    if shares:
-        said = ", ".join(f"{share:.0%}" for share in shares)
-        columns = svg.columns(shares, label=f"success rate from the least to the most {name}: {said}")
-    return Row(name=name, bar=columns, value=f"pass {say(good)}", aside=f"fail {say(bad)}")
-
-
-def dollars(value: float | None) -> str:
-    return "n/a (n=0)" if value is None else f"${value:,.4f}" if abs(value) < 0.1 else f"${value:,.2f}"
-
-
-def fifths(values: Floats | None, passed: Floats | None) -> list[float] | None:
-    """Success rate of each fifth of the rollouts, by what they took; `None` when too few differ."""
-    if values is None or passed is None:
-        return None
-    known = ~np.isnan(values) & ~np.isnan(passed)
-    values, passed = values[known], passed[known]
-    edges: Floats = (
-        np.unique(np.quantile(values, np.linspace(0.0, 1.0, FIFTHS + 1))) if len(values) >= 2 * FIFTHS else np.empty(0)
-    )
-    if len(edges) < 3:
-        return None
-    bins = np.clip(np.searchsorted(edges, values, side="right") - 1, 0, len(edges) - 2)
-    shares = [passed[bins == number] for number in range(len(edges) - 1)]
-    return [float(share.mean()) for share in shares if len(share)]
 
 
 def funnel_panel(analysis: Analysis) -> Panel | None:

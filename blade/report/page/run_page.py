@@ -15,9 +15,9 @@ from blade.metrics.prices import load_prices
 from blade.metrics.values import Floats
 from blade.report.files import write_file
 from blade.report.numbers import plural, size
+from blade.report.page.associations import DOLLARS
 from blade.report.page.data import PageData, page_data, places_of, row_index, tool_facet
 from blade.report.page.overview import build_overview
-from blade.report.page.panels import DOLLARS
 from blade.report.page.render import render
 from blade.report.page.trajectories import FILES_BYTES, INLINE_BYTES, Packed, pack, within
 from blade.rollouts import Run

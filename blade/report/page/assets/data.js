@@ -13,6 +13,8 @@
  * @property {string} [author]
  * @property {string} [reason]
  * @property {{citation: string, quote?: string | null}[]} [evidence]
+ * @property {[string, number][]} [candidates]
+ * @property {[string, string][]} [steps]
  *
  * @typedef {object} Columns
  * @property {number[]} task

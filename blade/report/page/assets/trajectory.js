@@ -67,6 +67,10 @@ export function causeNote(run, row, route) {
     { class: `cause${task.cause.endsWith("?") ? " undecided" : ""}` },
     el("p", null, el("span", { class: "tag" }, task.cause), " ", el("strong", null, causeTitle(task.cause, run.data.causes)), ` · ${task.confidence} confidence · ${task.author}`),
     el("p", null, words(task.reason ?? "")),
+    task.candidates?.length
+      ? el("p", { class: "soft" }, "It may be ", task.candidates.map(([label, share]) => `${causeTitle(label, run.data.causes)} (${Math.round(100 * share)} %)`).join(", "), ".")
+      : null,
+    (task.steps ?? []).map(([citation, why]) => el("p", { class: "proof" }, "Went wrong at ", citationLink(run, citation, route), ": ", words(why))),
     (task.evidence ?? []).map((proof) =>
       el("p", { class: "proof" }, citationLink(run, proof.citation, route), proof.quote ? [" “", proof.quote, "”"] : null),
     ),
