@@ -105,7 +105,9 @@ class Task(msgspec.Struct, frozen=True, kw_only=True):
             return [content_text(one) for one in target]
         text = content_text(target)
         listed = parsed_list(text)
-        if listed is None or not (all(isinstance(one, int) for one in listed) or within(row.get("doc"), listed)):
+        requests = row.get("arguments")
+        numbered = isinstance(requests, dict | list) and len(requests) > 1  # the numbers of choices
+        if listed is None or not (numbered or within(row.get("doc"), listed)):
             return [text]
         return [content_text(one) for one in listed]
 

@@ -102,6 +102,14 @@ def test_several_right_answers_are_told_by_the_document() -> None:
     assert first.expected is not None and first.expected.answers == ["4", "four"]
 
 
+def test_an_answer_that_looks_like_a_list_is_one_answer(tmp_path: Path) -> None:
+    row = json.loads(samples("toy_several").read_text().splitlines()[0]) | {"target": "[1, 2]"}
+    path = tmp_path / "samples.jsonl"
+    path.write_text(json.dumps(row) + "\n")
+    (one,) = rollouts(path)
+    assert one.expected is not None and one.expected.answers == ["[1, 2]"]
+
+
 def test_a_target_that_numbers_choices_is_the_choice(tmp_path: Path) -> None:
     shutil.copytree(SAMPLES, tmp_path / "run")
     summary = json.loads(RESULTS.read_text())
