@@ -20,19 +20,17 @@ from typing import TypeAlias
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from blade.audit.golden.shallow import make_shallow
-from blade.audit.judge.calibration import Calibration, Scored
-from blade.audit.judge.calibration import calibrate as calibrate_judge
-from blade.audit.judge.drafting import draft_facts
-from blade.audit.judge.facts import FactsError, read_facts
-from blade.audit.judge.facts import as_json as facts_as_json
-from blade.audit.judge.judge import judge
-from blade.audit.judge.reward import reward_of
-from blade.audit.judge.said import Said
-from blade.audit.judge.truth import Truth, truth_beside
-from blade.audit.markdown import read_document
-from blade.audit.package.checks import as_json, has_failed, summary
-from blade.audit.package.validate import LEAST_FACTS, validate
+from blade.golden.calibration import Calibration, Scored
+from blade.golden.calibration import calibrate as calibrate_judge
+from blade.golden.drafting import draft_facts
+from blade.golden.facts import FactsError, read_facts
+from blade.golden.facts import as_json as facts_as_json
+from blade.golden.judge import judge
+from blade.golden.package.checks import as_json, has_failed, summary
+from blade.golden.package.validate import LEAST_FACTS, validate
+from blade.golden.reward import reward_of
+from blade.golden.shallow import make_shallow
+from blade.golden.truth import truth_beside
 from blade.report.text import plain
 
 PROBLEMS, UNREADABLE = 1, 3
@@ -145,14 +143,13 @@ def run_make_shallow(arguments: argparse.Namespace) -> int:
 
 def run_extract(arguments: argparse.Namespace) -> int:
     truth = truth_beside(arguments.golden)
-    said = Said(read_document(arguments.golden.read_text(encoding="utf-8")), truth)
     stated = truth.stated
     facts = draft_facts(
         truth,
         most=arguments.num_facts,
         benchmark=arguments.benchmark or str(stated.get("benchmark", "")),
         model=arguments.model_name or str(stated.get("model", "")),
-        said=said,
+        report=arguments.golden.read_text(encoding="utf-8"),
     )
     write(arguments.output, facts_as_json(facts))
     print(f"Wrote {len(facts.anchor_facts)} anchor facts to {arguments.output}; review every one of them")
@@ -162,7 +159,7 @@ def run_extract(arguments: argparse.Namespace) -> int:
 def run_score(arguments: argparse.Namespace) -> int:
     report, golden = (path.read_text(encoding="utf-8") for path in (arguments.report, arguments.golden))
     truth, facts = truth_beside(arguments.golden), read_facts(arguments.anchor_facts).anchor_facts
-    reward = json.dumps(reward_of(judge(report, golden, facts, truth), report, golden, truth), indent=2)
+    reward = json.dumps(reward_of(judge(report, golden, facts, truth)), indent=2)
     print(reward)
     if arguments.output_dir is not None:
         write(arguments.output_dir / "reward.json", f"{reward}\n")
@@ -182,16 +179,13 @@ def run_calibrate(arguments: argparse.Namespace) -> int:
     print(summary)
     if arguments.output_dir is not None:
         write(arguments.output_dir / "calibration_summary.json", f"{summary}\n")
-        for folder, one, text in (
-            ("golden-vs-self", scores["golden"], golden),
-            ("shallow-vs-golden", scores["shallow"], shallow),
-        ):
-            write(arguments.output_dir / folder / "reward.json", reward_text(one, text, golden, truth))
+        for folder, one in (("golden-vs-self", scores["golden"]), ("shallow-vs-golden", scores["shallow"])):
+            write(arguments.output_dir / folder / "reward.json", reward_text(one))
     return 0 if holds else PROBLEMS
 
 
-def reward_text(scored: Scored, report: str, golden: str, truth: Truth) -> str:
-    return json.dumps(reward_of(scored.judgement, report, golden, truth), indent=2) + "\n"
+def reward_text(scored: Scored) -> str:
+    return json.dumps(reward_of(scored.judgement), indent=2) + "\n"
 
 
 def calibration_summary(

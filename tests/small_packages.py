@@ -15,13 +15,11 @@ from typing import Any
 
 from rollout_rows import Row, message, rollout, write_rows
 
-from blade.audit.golden.build import build, write
-from blade.audit.golden.sources import find_source
-from blade.audit.judge.drafting import draft_facts
-from blade.audit.judge.facts import Fact, as_json
-from blade.audit.judge.said import Said
-from blade.audit.judge.truth import truth_beside
-from blade.audit.markdown import read_document
+from blade.golden.build import build, write
+from blade.golden.drafting import draft_facts
+from blade.golden.facts import Fact, as_json
+from blade.golden.sources import find_source
+from blade.golden.truth import truth_beside
 
 TASKS = [
     ("easy", "add", 4, 4),
@@ -57,40 +55,47 @@ constants: {"ten": what a dozen is not, "twelve": what a dozen is}
 ---
 ## Executive Summary
 
-The model solves {{ headline }} of its rollouts ({{ headline.interval }}). It always passes {{ buckets.always.count }}
-of {{ tasks }} tasks and never {{ buckets.never.count }}, and what separates them is the carry: on `hard` tasks it is
-{{ slices.difficulty.hard }}, on `easy` ones {{ slices.difficulty.easy }}.
+The model solves {{ headline | pct }} of its rollouts ({{ headline | ci }}). It always passes
+{{ buckets.always | count }}
+of {{ tasks | count }} tasks and never {{ buckets.never | count }}, and what separates them is the
+carry: on `hard` tasks it is
+{{ slices.difficulty.hard.headline | pct }}, on `easy` ones {{ slices.difficulty.easy.headline | pct }}.
 
 ## Dominant Failure Modes
 
 ### Dropped carries
 
 Digits are added one by one and the carry is forgotten, which the model itself says in
-{{ find(says="dropping the carry", passed=false).count }} failing rollouts: {{ quote("5:3#1", "dropping the carry") }}.
-{{ labels.BI.count }} tasks are labelled BI for it: {{ labels.BI }}.
+{{ find(says="dropping the carry", passed=false) | count }} failing rollouts:
+{{ cite("5:3#1", "dropping the carry") }}.
+{{ labels.BI | count }} tasks are labelled BI for it: {{ labels.BI }}.
 
 ### A dozen is not ten
 
-The word is misread, not the sum: {{ quote("7:0#1", "A dozen is ten") }}, although a dozen is twelve.
+The word is misread, not the sum: {{ cite("7:0#1", "A dozen is ten") }}, although a dozen is twelve.
 
 ## Concrete Examples
 
-### Task `5`
+### Task {{ task("5") }}
 
-Task `5` passed {{ task("5") }}. The verifier extracted {{ field("5:3", "extracted_answer") }} and expected
-{{ field("5:3", "expected_answer") }}; the rollout ends {{ quote("5:3#1", "dropping the carry") }}.
+Task {{ task("5") }} passed {{ task("5").c }} of {{ task("5").n }}. The verifier extracted
+{{ field("5:3", "extracted_answer") }} and expected
+{{ field("5:3", "expected_answer") }}; the rollout ends {{ cite("5:3#1", "dropping the carry") }}.
 
-### Task `7`
+### Task {{ task("7") }}
 
-Task `7` passed {{ task("7") }} and is labelled {{ label("7") }}: {{ quote("7:0#1", "A dozen is ten") }}.
+Task {{ task("7") }} passed {{ task("7").c }} of {{ task("7").n }} and is labelled {{ label("7") }}:
+{{ cite("7:0#1", "A dozen is ten") }}.
 
-### Task `6`
+### Task {{ task("6") }}
 
-Task `6` passed {{ task("6") }}: {{ cite("6:0") }} knows the word and {{ cite("6:3") }} does not.
+Task {{ task("6") }} passed {{ task("6").c }} of {{ task("6").n }}: {{ cite("6:0") }} knows the word
+and {{ cite("6:3") }} does not.
 
 ## Sometimes-Pass Deep Dives
 
-In task `4` the passing {{ cite("4:0#1") }} carries, the failing {{ cite("4:3#1") }} drops the carry: nothing else
+In task {{ task("4") }} the passing {{ cite("4:0#1") }} carries, the failing {{ cite("4:3#1") }}
+drops the carry: nothing else
 sets these answers apart.
 
 ## Findings No Table Shows
@@ -99,8 +104,8 @@ No rollout that failed was short of tokens. The mistake on `carry` tasks is in t
 
 ## Recommendations
 
-1. Train on sums with carries: {{ labels.BI.count }} tasks would move.
-2. Say in the prompt what a dozen is: {{ labels.KG.count + labels.UK.count }} tasks would move.
+1. Train on sums with carries: {{ labels.BI | count }} tasks would move.
+2. Say in the prompt what a dozen is: {{ (labels.KG | length) + (labels.UK | length) }} tasks would move.
 """
 VERSUS = """\
 ---
@@ -110,12 +115,13 @@ constants: {"ten": what a dozen is not}
 ---
 ## Executive Summary
 
-The candidate is {{ verdict }}: {{ delta }} ({{ delta.interval }}) over {{ paired }} paired tasks. It carries
-more often: the base passed task `5` {{ base.task("5") }}, the candidate {{ candidate.task("5") }}.
+The candidate is {{ verdict }}: {{ delta | pp }} ({{ delta | ci("pp") }}) over {{ paired_tasks }} paired tasks. It
+carries more often: the base passed task {{ base.task("5") }} {{ base.task("5").c }} of {{ base.task("5").n }}, the
+candidate {{ candidate.task("5").c }} of {{ candidate.task("5").n }}.
 
 ## Findings No Table Shows
 
-Both take a dozen for ten: {{ base.quote("7:0#1", "A dozen is ten") }}.
+Both take a dozen for ten: {{ base.cite("7:0#1", "A dozen is ten") }}.
 
 ## Recommendations
 
@@ -202,8 +208,8 @@ def write_facts(golden: Path, model: str) -> None:
     """Drafted facts, reviewed by nobody, and one that only its sentence can tell."""
     report = golden / f"{model}_golden_report.md"
     truth = truth_beside(report)
-    said = Said(read_document(report.read_text(encoding="utf-8")), truth)
-    drafted = draft_facts(truth, most=12, benchmark="small_sums", model=model, said=said)
+    text = report.read_text(encoding="utf-8")
+    drafted = draft_facts(truth, most=12, benchmark="small_sums", model=model, report=text)
     prose = Fact(id="P1", fact="The mistake on `carry` tasks is in the first step.", difficulty="high")
     facts = replace(drafted, generated_at="", anchor_facts=[*drafted.anchor_facts, prose])
     write_text(golden / f"{model}_anchor_facts.json", as_json(facts))

@@ -29,9 +29,10 @@ ROOMS: dict[str, set[str]] = {
     "diagnosis": READING,
     "comparison": READING | {"diagnosis"},
     "report": READING | {"diagnosis", "comparison"},
-    # The line of benchmarks joins the main line at audit, which checks what benchmark packages promise; its judge
+    "audit": COMPUTED,
+    # The line of benchmarks joins the main line at golden, which checks what benchmark packages promise; its judge
     # may ask a model.
-    "audit": COMPUTED | MAKING | {"llm", "skillkit"},
+    "golden": COMPUTED | MAKING | {"audit", "llm", "skillkit"},
     # It starts below metrics: these rooms write, read back and aggregate rollouts, but never explain them.
     "benchmarks": READING,
     "environments": READING | {"benchmarks"},
@@ -42,8 +43,8 @@ ROOMS: dict[str, set[str]] = {
     # A skill is drafted from the fields and failures of rollouts.
     "skillkit": READING | {"diagnosis"},
     # The analyst drives everything drawn to its left.
-    "analyst": COMPUTED | MAKING | {"audit", "llm", "skillkit"},
-    "cli": COMPUTED | MAKING | {"audit", "llm", "analyst", "skillkit", "blade"},
+    "analyst": COMPUTED | MAKING | {"audit", "golden", "llm", "skillkit"},
+    "cli": COMPUTED | MAKING | {"audit", "golden", "llm", "analyst", "skillkit", "blade"},
 }
 """Room -> rooms it may import. `blade` is the package's own front door, which opens on every room but cli."""
 

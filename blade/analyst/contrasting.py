@@ -125,7 +125,8 @@ def accept_difference(text: str, pair: Pair, standard: Standard) -> Told:
     ]
     name = f"task({literal(pair.task)})"
     quotes = "Failing: {}. Passing: {}.".format(*map(quote_template, evidence))
-    template = f"- Task {{{{ {name}.key }}}} passed {{{{ {name} }}}} rollouts. {sentence(words)} {quotes}"
+    rate = f"{{{{ {name}.c }}}} of {{{{ {name}.n }}}}"
+    template = f"- Task {{{{ {name} }}}} passed {rate} rollouts. {sentence(words)} {quotes}"
     check_section(HEADING, template, standard)
     return Told(task=pair.task, template=template, words=words, evidence=evidence)
 

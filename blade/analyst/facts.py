@@ -2,7 +2,7 @@
 
 A number alone can be put into any sentence, also a false one. So a model never handles numbers: it names a fact, which
 brings its own words (`6 of 36 tasks never pass`), or a quote, which brings its place. Each is a template of the
-narrative's language, and is offered only if the audit of reports supports it as it stands.
+narrative's language, and is offered only if the run has its values.
 """
 
 import json
@@ -10,7 +10,6 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
-from blade.audit.golden.narrative import FrontMatter, Narrative
 from blade.audit.narrated import Standard
 from blade.diagnosis.analysis import Analysis, Cause
 from blade.diagnosis.labels import CAUSES, Evidence, is_by_rule
@@ -18,14 +17,14 @@ from blade.errors import BladeError
 from blade.report.contrasts import MODES
 from blade.report.dives import cause_words
 from blade.report.headline import is_rate
+from blade.report.narrative import FrontMatter, Narrative
 from blade.report.text import Markdown
 
 MOST_SIGHTINGS, MOST_FIELDS, MOST_LEVELS, MOST_TASKS, MOST_QUOTES = 6, 4, 6, 12, 24
 LONGEST_QUOTE = 160
+SIDES = ("failing", "passing")
 PLACE = "Findings No Table Shows"
-"""Where a fact is tried: no rendering has this section, so it is judged by its own words."""
-FIRST_LINE = 5
-"""Of a section as `Standard.doubts` lays it out."""
+"""Where a fact is tried."""
 
 
 class Offer(msgspec.Struct, frozen=True, kw_only=True):
@@ -55,15 +54,12 @@ def quotes_of(standard: Standard, more: Iterable[Evidence] = ()) -> list[Offer]:
 
 
 def quote_template(proof: Evidence) -> str:
-    return f"{{{{ quote({literal(proof.citation)}, {literal(proof.quote or '')}) }}}}"
+    return f"{{{{ cite({literal(proof.citation)}, {literal(proof.quote or '')}) }}}}"
 
 
 def offered(letter: str, templates: Iterable[str], standard: Standard) -> list[Offer]:
-    """Templates with their names and texts; those that the audit does not support as they stand are left out."""
-    filled = [(template, text) for template in templates if (text := fill(template, standard)) is not None]
-    listed = "\n".join(f"- {text}." for _, text in filled)
-    doubted = {check.claim.line - FIRST_LINE for check in standard.doubts(PLACE, listed)}
-    kept = [one for place, one in enumerate(filled) if place not in doubted]
+    """Templates with their names and texts; those that the run has no values for are left out."""
+    kept = [(template, text) for template in templates if (text := fill(template, standard)) is not None]
     return [
         Offer(name=f"{letter}{number}", template=template, text=text)
         for number, (template, text) in enumerate(kept, start=1)
@@ -75,7 +71,7 @@ def fill(template: str, standard: Standard) -> Markdown | None:
     front = FrontMatter(author="llm:blade", model=standard.analysis.inputs.run)
     narrative = Narrative(where="facts", front=front, sections={PLACE: template}, lines={PLACE: 1})
     try:
-        return standard.fill(narrative, PLACE)
+        return Markdown(standard.fill(narrative, PLACE).text)
     except BladeError:
         return None
 
@@ -88,13 +84,14 @@ def literal(text: str) -> str:
 def fact_templates(analysis: Analysis) -> Iterator[str]:
     """What can be said of a run in figures, the most general first."""
     headline = "pass@1" if is_rate(analysis) else "mean reward"
-    yield f"{headline} is {{{{ headline }}}} (95 % interval {{{{ headline.interval }}}})"
+    form = "pct" if is_rate(analysis) else "num"
+    yield f'{headline} is {{{{ headline | {form} }}}} (95 % interval {{{{ headline | ci("{form}") }}}})'
     if is_rate(analysis):
         yield from (
-            f"{{{{ buckets.{name}.count }}}} of {{{{ tasks }}}} tasks {name} pass"
+            f"{{{{ buckets.{name} | count }}}} of {{{{ tasks | count }}}} tasks {name} pass"
             for name in ("always", "sometimes", "never")
         )
-        yield "the retry value is {{ metrics.retry_value }}"
+        yield "the retry value is {{ metrics.retry_value | pp }}"
     yield from lost_templates(analysis)
     yield from label_templates(analysis.causes)
     yield from sighting_templates(analysis)
@@ -118,7 +115,7 @@ def label_templates(causes: Sequence[Cause]) -> Iterator[str]:
     labels = {cause.label for cause in causes}
     for label in sorted(labels, key=lambda label: ([*CAUSES].index(label[:2]), label)):
         meaning = "" if label.endswith("?") else f" ({cause_words(label)})"
-        count = f'{{{{ labels[{literal(label)}].count | plural("task") }}}}'
+        count = f'{{{{ labels[{literal(label)}] | plural("task") }}}}'
         yield f"the label `{label}`{meaning} is given to {count}"
 
 
@@ -133,20 +130,24 @@ def sighting_templates(analysis: Analysis) -> Iterator[str]:
         yield f'{{{{ {name}.title }}}} in {{{{ {name}.failed | plural("failing rollout") }}}}'
     for trait in analysis.contrast.traits[:MOST_SIGHTINGS]:
         name = f"traits[{literal(trait.trait)}]"
-        shares = f"{{{{ {name}.failing }}}} failing rollouts and {{{{ {name}.passing }}}} passing rollouts"
-        yield f"“{{{{ {name}.title }}}}” goes with {trait.favours}ing: {shares}"
+        shares = [f"{{{{ {name}.{side}[0] }}}} of {{{{ {name}.{side}[1] }}}} {side} rollouts" for side in SIDES]
+        yield f"{{{{ {name}.trait }}}} goes with {trait.favours}ing: {' and '.join(shares)}"
     modes = [row for row in analysis.headroom if row.mode not in MODES and (row.gain.value or 0) > 0]
+    titles = {signal.code: f"signals[{literal(signal.code)}].title" for signal in analysis.signals}
     for row in modes[:MOST_SIGHTINGS]:
         name = f"headroom[{literal(row.mode)}]"
-        yield f"{{{{ {name}.title }}}}: without it the gain is {{{{ {name}.gain }}}}"
+        title = titles.get(row.mode, f"{name}.mode")
+        yield f"{{{{ {title} }}}}: without it the gain is {{{{ {name}.gain | pp }}}}"
 
 
 def level_templates(analysis: Analysis, headline: str) -> Iterator[str]:
     """The headline at the levels of a few fields."""
+    form = "pct" if is_rate(analysis) else "num"
     for table in analysis.slices[:MOST_FIELDS]:
         for level in table.levels[:MOST_LEVELS]:
             name = f"slices[{literal(table.field)}][{literal(level.level)}]"
-            yield f"{headline} is {{{{ {name} }}}} where {{{{ {name}.where }}}}"
+            where = f"{{{{ slices[{literal(table.field)}].field | code }}}} is {{{{ {name}.level | code }}}}"
+            yield f"{headline} is {{{{ {name}.headline | {form} }}}} where {where}"
 
 
 def task_templates(causes: Sequence[Cause]) -> Iterator[str]:
@@ -154,4 +155,4 @@ def task_templates(causes: Sequence[Cause]) -> Iterator[str]:
     read = [cause.task for cause in causes if not is_by_rule(cause.author)]
     for task in read[:MOST_TASKS]:
         name = f"task({literal(task)})"
-        yield f"task {{{{ {name}.key }}}} passed {{{{ {name} }}}} rollouts"
+        yield f"task {{{{ {name} }}}} passed {{{{ {name}.c }}}} of {{{{ {name}.n }}}} rollouts"

@@ -11,10 +11,9 @@ import msgspec
 
 from blade.analyst.agent import DIAGNOSIS
 from blade.analyst.narrating import Story
-from blade.audit.golden.narrative import FrontMatter, Narrative, parse_narrative, written_out
-from blade.audit.golden.quantities import NarrativeError
 from blade.audit.narrated import Standard, sound_part
 from blade.report.files import locked, write_file
+from blade.report.narrative import FrontMatter, Narrative, NarrativeError, parse_narrative, written_out
 from blade.report.workspace import NARRATIVE, Workspace
 from blade.rollouts.sources import WORKSPACE
 

@@ -1,144 +1,129 @@
-"""The audit of a report: every claim supported, contradicted or beyond what can be told.
+"""The check of a report.
 
-What the rows say goes before what the report says about itself: a number that the rows give is right even where the
-report's own sums disagree, for then it is another number that is wrong.
+What BLADE rendered is checked by its addresses, and whatever in it carries none is named. Any other prose is bound to
+the rows. Without rows a report is checked against itself alone.
 """
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
 
-import msgspec
-
-from blade.audit.arithmetic import check_arithmetic
-from blade.audit.claims import Claim
+from blade.audit.binding import TASK_HEAD, Binder, Spoken, noun_behind
 from blade.audit.evidence import Evidence
-from blade.audit.matching import check_numbers
-from blade.audit.nothing import check_nothing
-from blade.audit.outcome import Check
-from blade.audit.places import check_places
-from blade.audit.standing import check_standing
-from blade.audit.sweeping import check_sweeping
-from blade.audit.told import read_report
-from blade.audit.wording import check_wording
+from blade.audit.figures import Figure, find_figures
+from blade.audit.ledger import check_tables
+from blade.audit.markdown import Document, Table, read_document, shown
+from blade.audit.mentions import row_tasks
+from blade.audit.references import COMMAND, References, without_quotes
+from blade.audit.rendered import blanked, check_claims
+from blade.audit.sums import check_sentences
+from blade.audit.verdicts import Audit, Check
+from blade.errors import BladeError
+from blade.report.claims import ClaimedText
+from blade.report.narrative import render_own_text
 
-SWEEPING = frozenset({"universal", "superlative", "factor", "name"})
+NO_ADDRESS = "it has no address"
 NO_ROWS = "there are no rows to check it against"
 
-Key = tuple[int, int, int, int, str, str]
-"""What tells one claim from another."""
+
+def check_report(text: str, *, evidence: Evidence | None = None, claimed: ClaimedText | None = None) -> Audit:
+    """Audits a Markdown report against rows, and against itself; without evidence against itself alone.
+
+    Args:
+        claimed: what `claims.json` says of it, when BLADE rendered it.
+    """
+    if evidence is None:
+        return check_alone(text)
+    if claimed is not None:
+        checks, covered = check_claims(text, claimed, evidence)
+        checks += [without_address(check) for check in check_prose(blanked(text, covered), evidence)]
+    else:
+        checks = list(check_prose(text, evidence))
+    return Audit(sorted(checks, key=lambda check: check.line))
 
 
-@dataclass(frozen=True)
-class Audit:
-    """What became of every claim of a report."""
-
-    checks: list[Check] = field(default_factory=list)
-    """One per claim, by line."""
-
-    @property
-    def claims(self) -> list[Claim]:
-        """Everything that was checked."""
-        return [check.claim for check in self.checks]
-
-    @property
-    def supported(self) -> list[Check]:
-        """Claims that hold."""
-        return [check for check in self.checks if check.holds is True]
-
-    @property
-    def contradicted(self) -> list[Check]:
-        """Claims that do not, with what is true."""
-        return [check for check in self.checks if check.holds is False]
-
-    @property
-    def unverifiable(self) -> list[Check]:
-        """Claims nobody can judge, with why."""
-        return [check for check in self.checks if check.holds is None]
+def check_source(source: str, *, evidence: Evidence, where: str) -> Audit:
+    """Audits a text that is still to be rendered: its values, and whatever it states without one."""
+    try:
+        rendered, constants = render_own_text(source, evidence.writing, where=where)
+    except BladeError as error:
+        return Audit([Check(getattr(error, "line", 1), where, "contradicted", "", str(error))])
+    return check_report(rendered.text, evidence=evidence, claimed=rendered.with_lines(constants))
 
 
-def check_report(text: str, *, evidence: Evidence | None = None) -> Audit:
-    """Audits a Markdown report against rows, and against itself; without evidence against itself alone."""
-    told = read_report(text)
-    found: dict[Key, Check] = {}
-    if evidence is not None:
-        places = list(check_places(told, evidence.sources))
-        written = check_wording(told, evidence.templates)
-        settle(found, (check for check in (*places, *written) if check.holds is False))
-        settle(found, check_wording(told, evidence.rendered))
-        settle(found, check_standing(told, evidence.sources))
-        settle(found, places)
-        settle(found, check_numbers(told, evidence.knowledge))
-        settle(found, check_nothing(told, evidence.knowledge))
-        settle(found, check_sweeping(told, [grid for rendering in evidence.rendered for grid in rendering.grids]))
-        settle(found, written)
-    settle(found, check_arithmetic(told))
-    for claim in told.claims:
-        if key_of(claim) not in found:
-            found[key_of(claim)] = Check(claim=claim, holds=None, why=NO_ROWS)
-    told_of = [check for check in found.values() if check.holds is not None or counts(check.claim)]
-    return Audit(sorted(told_of, key=lambda check: (check.claim.line, check.claim.at, check.claim.start)))
+def without_address(check: Check) -> Check:
+    """What a rendered text says without an address is named, even if it is true."""
+    if check.verdict != "supported" or check.why == COMMAND:
+        return check
+    return check._replace(verdict="unbound", why=NO_ADDRESS, write=check.write or f"{{{{ {check.why} }}}}")
 
 
-def counts(claim: Claim) -> bool:
-    """Whether a claim that nothing settles is one at all: most sweeping words are none, nor is `two` of `two ways`."""
-    return claim.kind not in SWEEPING and not (claim.kind == "figure" and claim.figures[0].word)
+def check_prose(text: str, evidence: Evidence) -> Iterator[Check]:
+    """Everything that prose states, bound to the rows."""
+    document = read_document(text)
+    binder, references = Binder(evidence.values), References(evidence)
+    for block in statements(document):
+        numbers = [check for one in block.spoken for check in binder.check(one._replace(text=without_quotes(one.text)))]
+        yield from numbers
+        proven = [task for task in evidence.tasks if any(is_about(check, task) for check in numbers)]
+        yield from references.check(block.text, block.spoken[0].line, block.tasks, proven)
 
 
-class Contradicted(msgspec.Struct, frozen=True, kw_only=True):
-    """A claim that is wrong, as `--json` prints it."""
-
-    line: int
-    """Line of the report."""
-    said: str
-    """What it says."""
-    true: str
-    """What is true."""
-    why: str
-    """What it was held against."""
+def is_about(check: Check, task: str) -> bool:
+    """Whether a number holds that belongs to a task."""
+    return check.verdict == "supported" and f'["{task}"]' in check.why
 
 
-class Unverifiable(msgspec.Struct, frozen=True, kw_only=True):
-    """A claim nobody can judge, as `--json` prints it."""
+class Statement(NamedTuple):
+    """A sentence, or a row of a table."""
 
-    line: int
-    """Line of the report."""
-    said: str
-    """What it says."""
-    why: str
-    """Why it cannot be judged."""
-
-
-class AuditDocument(msgspec.Struct, frozen=True, kw_only=True):
-    """An audit as `--json` prints it."""
-
-    claims: int
-    """Claims that were checked."""
-    supported: int
-    """Those that hold."""
-    contradicted: list[Contradicted]
-    """Those that do not."""
-    unverifiable: list[Unverifiable]
-    """Those that nobody can judge."""
+    text: str
+    """All of it."""
+    spoken: list[Spoken]
+    """Its parts, each with the words that belong to it: the sentence, or the cells."""
+    tasks: list[str]
+    """Tasks that a row is about."""
 
 
-def as_document(audit: Audit) -> AuditDocument:
-    """An audit for programs."""
-    wrong = [
-        Contradicted(line=one.claim.line, said=one.claim.said, true=one.true, why=one.why) for one in audit.contradicted
+def statements(document: Document) -> Iterator[Statement]:
+    """Everything a document says."""
+    for sentence in document.sentences():
+        spoken = Spoken(sentence.text, sentence.line, (), sentence.section[1:])
+        yield Statement(sentence.text, [spoken], [])
+    for table in document.tables:
+        yield from rows(table)
+
+
+def rows(table: Table) -> Iterator[Statement]:
+    """The rows of a table."""
+    for row in table.rows:
+        spoken = []
+        is_named = TASK_HEAD.fullmatch(table.header[0]) or not re.fullmatch(
+            r"[\d.,\s%]*", row.cells[0] if row.cells else ""
+        )
+        named = row.cells[0] if row.cells and is_named else ""
+        for column, cell in enumerate(row.cells):
+            head = table.header[column] if column < len(table.header) else ""
+            around = (named, head) if column else ("", head)
+            spoken.append(Spoken(cell, row.line, around, (table.caption, *table.section[1:])))
+        yield Statement(" | ".join(row.cells), spoken, row_tasks(table, row.cells))
+
+
+def check_alone(text: str) -> Audit:
+    """A report without rows: numbers that disagree with one another, and those nobody can judge."""
+    document = read_document(text)
+    faults = [*check_tables(document.tables), *check_sentences(document)]
+    faults = list({(one.line, one.said, one.true): one for one in faults}.values())
+    checks = faults + [
+        Check(spoken.line, spoken.text[one.start : one.end], "unverifiable", why=NO_ROWS, sentence=shown(spoken.text))
+        for statement in statements(document)
+        for spoken in statement.spoken
+        for one in find_figures(spoken.text)
+        if is_counted(one, spoken)
     ]
-    unknown = [Unverifiable(line=one.claim.line, said=one.claim.said, why=one.why) for one in audit.unverifiable]
-    return AuditDocument(
-        claims=len(audit.checks), supported=len(audit.supported), contradicted=wrong, unverifiable=unknown
-    )
+    return Audit(sorted(checks, key=lambda check: check.line))
 
 
-def settle(found: dict[Key, Check], checks: Iterable[Check]) -> None:
-    """Adds what is settled of claims that nothing has settled yet."""
-    for check in checks:
-        key = key_of(check.claim)
-        if key not in found or found[key].holds is None:
-            found[key] = check
-
-
-def key_of(claim: Claim) -> Key:
-    return claim.line, claim.at, claim.start, claim.end, claim.kind, claim.text or claim.said
+def is_counted(figure: Figure, spoken: Spoken) -> bool:
+    """Whether a number says how much."""
+    return not figure.word or bool(noun_behind(figure, spoken))

@@ -1,34 +1,31 @@
-"""What a report is held against: the diagnosis of one run or of several, their rollouts, and a comparison of them."""
+"""What a report is held against: the documents of a diagnosis or a comparison, and the rollouts behind them."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
-from blade.audit.comparison_facts import comparison_facts
-from blade.audit.knowledge import Knowledge
-from blade.audit.mode_facts import mode_facts
-from blade.audit.run_facts import run_facts
-from blade.audit.told import Told, read_report
+from blade._version import __version__
 from blade.comparison import Comparison
 from blade.comparison.comparison import DECODER
 from blade.diagnosis import Analysis, Diagnosed
+from blade.diagnosis.judging import decide_success
 from blade.diagnosis.labels import Label
 from blade.diagnosis.relabelling import relabel
 from blade.errors import InputError
-from blade.report.comparison_report import COMPARISON, render_comparison
-from blade.report.notes import diagnose_command
-from blade.report.reading import render_reading_list
-from blade.report.redaction import redact
-from blade.report.report import PROSE_SECTIONS, Prose, build_report, render_report, with_prose
-from blade.report.text import Markdown
-from blade.report.workspace import ANALYSIS, NARRATIVE, Workspace, open_workspace
+from blade.report.comparison_report import COMPARISON
+from blade.report.comparison_report import DEFINITIONS as COMPARISON_DEFINITIONS
+from blade.report.notes import BOUNDS, DEFINITIONS
+from blade.report.proofs import Judged, RolloutProofs
+from blade.report.values import Value, every_value
+from blade.report.workspace import ANALYSIS, Workspace, open_workspace
+from blade.report.writing import Sources
 from blade.rollouts import Run
 
-DIVIDED = Markdown("### –")
-"""Prose that says nothing and has a sub-section."""
+ROLES = ("base", "candidate")
 
 
 @dataclass(frozen=True)
@@ -39,10 +36,8 @@ class Source:
     """What was computed, with the labels in force."""
     open_run: Callable[[], Run] | None = None
     """Reads its rollouts; nothing when nobody knows where they are."""
-    command: str | None = None
-    """The command that made the diagnosis, as its report prints it."""
-    is_divided: bool = False
-    """Whether a reader's prose has sub-sections, behind which what was counted gets a heading of its own."""
+    rule: str | None = None
+    """The success rule that was asked for."""
 
     @cached_property
     def run(self) -> Run | None:
@@ -54,6 +49,25 @@ class Source:
         except InputError:
             return None
 
+    @cached_property
+    def judged(self) -> Judged | None:
+        """Its rollouts with their verdicts."""
+        if self.run is None:
+            return None
+        success = decide_success(self.run.table, self.rule)[1].tolist()
+        verdicts = {self.run.table.citation(row): verdict(value) for row, value in enumerate(success)}
+        return Judged(run=self.run, passed=verdicts)
+
+
+def as_json(value: msgspec.Struct) -> Any:
+    """A Struct as its file holds it."""
+    return msgspec.json.decode(msgspec.json.encode(value))
+
+
+def verdict(value: float) -> bool | None:
+    """Whether a rollout passed; nan is unknown."""
+    return None if value != value else value == 1.0
+
 
 @dataclass(frozen=True)
 class Evidence:
@@ -63,47 +77,50 @@ class Evidence:
     """The runs it may speak of."""
     comparison: Comparison | None = None
     """What changed between them."""
-    renderings: Sequence[str] = field(default=())
-    """Further texts that the rows alone give."""
-    written: Sequence[str] = field(default=())
-    """Texts of which the rows give every number and a reader the words, such as a golden report."""
 
     @cached_property
-    def texts(self) -> list[str]:
-        """Every text that the rows themselves give."""
-        found = [text for source in self.sources for text in source_texts(source)]
-        found += [render_comparison(self.comparison)] if self.comparison is not None else []
-        found += self.renderings
-        return [*found, *(shared for text in found if (shared := redact(text).text) != text)]
+    def documents(self) -> dict[str, Any]:
+        """JSON documents by the names that addresses use."""
+        found = {} if self.comparison is None else {"comparison": as_json(self.comparison)}
+        return found | {name: as_json(source.analysis) for name, source in zip(self.names, self.sources, strict=False)}
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What the documents of runs are called."""
+        return ("analysis",) if self.comparison is None else ROLES
 
     @cached_property
-    def rendered(self) -> list[Told]:
-        """The same, read."""
-        return [read_report(text) for text in self.texts]
+    def proofs(self) -> RolloutProofs | None:
+        """The rollouts, where all of them are there."""
+        runs = {name: source.judged for name, source in zip(self.names, self.sources, strict=False)}
+        known = {name: judged for name, judged in runs.items() if judged is not None}
+        return RolloutProofs(known) if known and len(known) == len(runs) else None
+
+    @property
+    def writing(self) -> Sources:
+        """What a text about it can name."""
+        return Sources(documents=self.documents, proofs=self.proofs)
 
     @cached_property
-    def templates(self) -> list[Told]:
-        """What was written, read."""
-        return [read_report(text) for text in self.written]
+    def addressable(self) -> dict[str, Any]:
+        """Documents that addresses may point into, what the package itself states among them."""
+        own = {
+            "version": __version__,
+            "definitions": DEFINITIONS,
+            "bounds": BOUNDS,
+            "comparison_definitions": COMPARISON_DEFINITIONS,
+        }
+        return {**self.documents, "blade": own}
 
     @cached_property
-    def knowledge(self) -> Knowledge:
-        """Every named value; of several runs each value is named by its run."""
-        facts = [fact for s in self.sources[:1] for fact in (*run_facts(s.analysis), *mode_facts(s.analysis))]
-        if self.comparison is not None:
-            facts = [] if len(self.sources) != 1 else facts
-            facts += comparison_facts(self.comparison)
-        return Knowledge(facts if len(self.sources) <= 1 or self.comparison is not None else [])
+    def values(self) -> list[Value]:
+        """Everything that can be said."""
+        return [value for name, document in self.documents.items() for value in every_value(document, name)]
 
-
-def source_texts(source: Source) -> list[str]:
-    """The report and the reading list of a diagnosis."""
-    report = build_report(source.analysis, command=source.command)
-    texts = [render_report(report), render_reading_list(source.analysis)]
-    if source.is_divided:
-        divided = with_prose(report, Prose(author="", sections=dict.fromkeys(PROSE_SECTIONS, DIVIDED)))
-        texts.append(render_report(msgspec.structs.replace(divided, author=None)))
-    return texts
+    @cached_property
+    def tasks(self) -> frozenset[str]:
+        """Keys of every task."""
+        return frozenset(task.task for source in self.sources for task in source.analysis.tasks)
 
 
 def holds_evidence(folder: Path) -> bool:
@@ -121,21 +138,23 @@ def evidence_in(folder: Path) -> Evidence:
     places = [folder] if (folder / ANALYSIS).is_file() else sorted(path.parent for path in folder.glob(f"*/{ANALYSIS}"))
     if comparison is None and not places:
         open_workspace(folder)  # says what is missing
-    return Evidence([source_in(open_workspace(place)) for place in places], comparison)
+    sources = [source_in(open_workspace(place)) for place in places]
+    if comparison is not None:
+        roles = [comparison.base.run, comparison.candidate.run]
+        by_name = {source.analysis.inputs.run: source for source in sources}
+        sources = [by_name[name] for name in roles] if set(roles) <= set(by_name) else []
+    return Evidence(sources, comparison)
 
 
 def source_in(workspace: Workspace) -> Source:
     """A diagnosis on disk."""
     request = workspace.request
-    command = None if request is None else diagnose_command(request.inputs, request.read, request.analyze)
-    analysis = relabel(workspace.analysis, workspace.labels)
-    narrative = workspace.folder / NARRATIVE
-    is_divided = narrative.is_file() and b"\n### " in narrative.read_bytes()
-    return Source(analysis, None if request is None else workspace.run, command, is_divided)
+    rule = None if request is None else request.analyze.success
+    return Source(relabel(workspace.analysis, workspace.labels), None if request is None else workspace.run, rule)
 
 
 def read_comparison(place: Path) -> Comparison:
-    """A comparison on disk."""
+    """A `comparison.json`."""
     try:
         return DECODER.decode(place.read_bytes())
     except (OSError, msgspec.MsgspecError, UnicodeDecodeError) as error:
@@ -157,9 +176,14 @@ def evidence_of(found: Sequence[Diagnosed], labels: Mapping[str, Label] | None =
 
         comparison = compare_many(list(found))
     return Evidence(
-        [Source(relabel(one.analysis, labels or {}), partial(_known, one.run)) for one in found], comparison
+        [
+            Source(relabel(one.analysis, labels or {}), partial(known_run, one.run), one.analysis.success.rule)
+            for one in found
+        ],
+        comparison,
     )
 
 
-def _known(run: Run) -> Run:
+def known_run(run: Run) -> Run:
+    """A run that is already read, for `Source.open_run`."""
     return run

@@ -39,6 +39,10 @@ INLINE = re.compile(
     r"|(?P<mark>\*{1,3}(?=\S)|(?<=\S)\*{1,3}|(?<!\w)_{1,3}(?=\S)|(?<=\S)_{1,3}(?!\w)|~~)",
     re.DOTALL,
 )
+HTML_TABLE = re.compile(r"<table\b.*?</table>", re.DOTALL | re.IGNORECASE)
+HTML_ROW = re.compile(r"<tr\b[^>]*>(.*?)(?=<tr\b|</table>|</tbody>|</thead>|</tr>)", re.DOTALL | re.IGNORECASE)
+HTML_CELL = re.compile(r"<t[hd]\b[^>]*>(.*?)(?=<t[hd]\b|</t[hd]>|$)", re.DOTALL | re.IGNORECASE)
+TAG = re.compile(r"<[^<>]*>")
 SPACES = re.compile(r"[\s\u2000-\u200a\u202f\u205f]+")
 INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]")
 LOOKALIKES = str.maketrans("аеорсухіѕԁһјвкмнтАЕОРСХІЅЈВКМНТαονρ", "aeopcyxisdhjbkmhtAEOPCXISJBKMHTaovp")
@@ -201,8 +205,19 @@ def split_cells(line: str) -> tuple[str, ...]:
 
 
 def read_document(text: str) -> Document:
-    """A report as passages and tables; fenced code and comments are left out."""
-    return _Reader(without_comments(text).splitlines()).read()
+    """A report as passages and tables, those in HTML too; fenced code and comments are left out."""
+    return _Reader(HTML_TABLE.sub(_html_table, without_comments(text)).splitlines()).read()
+
+
+def _html_table(found: re.Match[str]) -> str:
+    """A table in HTML as Markdown, on the lines it stands on where it has enough of them."""
+    rows = [HTML_CELL.findall(row) for row in HTML_ROW.findall(found[0])]
+    lines = [f"| {' | '.join(' '.join(TAG.sub(' ', cell).split()) for cell in row)} |" for row in rows if row]
+    if len(lines) < 2:
+        return found[0]
+    lines.insert(1, "|" + "---|" * max(lines[0].count("|") - 1, 1))
+    spare = found[0].count("\n") + 1 - len(lines)
+    return "\n".join([*lines, *[""] * max(spare, 1)])
 
 
 def without_comments(text: str) -> str:

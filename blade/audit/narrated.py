@@ -1,90 +1,79 @@
-"""The narrative of a diagnosis: `narrative.md` in its folder, held against its rollouts and put into its report.
+"""The prose of a diagnosis: `narrative.md` in its folder, held against its rollouts and put into its report.
 
-It has the form of a golden narrative and its rules, with one difference: a section that does not hold is left out and
-named, so that a mistake in one costs nothing of the others. Prose of a model may hold no link and no markup of its own,
-because a trajectory may have talked it into them.
+A section that does not hold is left out and named, so that a mistake in one costs nothing of the others. Prose of a
+model may hold no link and no markup of its own, because a trajectory may have talked it into them.
 """
 
 import re
 from collections.abc import Mapping
-from dataclasses import replace
-from functools import cached_property
 
+import jinja2
 import msgspec
 
 from blade.audit.check import check_report
 from blade.audit.evidence import Evidence, source_in
-from blade.audit.golden.build import check_prose
-from blade.audit.golden.narrative import Narrative, check_literals, parse_narrative, prose_of, render
-from blade.audit.golden.proof import Proof
-from blade.audit.golden.quantities import NarrativeError
-from blade.audit.golden.sources import verdict
-from blade.audit.golden.values import values_of
-from blade.audit.outcome import Check
-from blade.diagnosis.judging import decide_success
+from blade.audit.verdicts import Check
 from blade.errors import BladeError
-from blade.report.report import PROSE_SECTIONS, Prose, build_report, render_report, with_prose
+from blade.report.claims import Rendered, extract
+from blade.report.marks import recording
+from blade.report.narrative import Narrative, NarrativeError, fill_section, parse_narrative
+from blade.report.report import PROSE_SECTIONS, Prose
 from blade.report.text import Markdown
 from blade.report.workspace import NARRATIVE, Workspace, render_again
+from blade.report.writing import Environment
 from blade.rollouts import Run
 
 MARKUP = re.compile(r"<[A-Za-z/!?]|\]\(|\]\[|://|&#|\bwww\.")
 """What makes a link, an image or HTML."""
 
 
-class Held(msgspec.Struct, frozen=True, kw_only=True):
-    """What became of a narrative."""
-
-    prose: Prose
-    """Sections that hold, with their values."""
-    wrong: dict[str, str]
-    """Sections that do not, and why."""
-
-
 class Standard:
-    """What the narrative of one diagnosis is held against: its values, its rollouts, and the audit of reports."""
+    """What the narrative of one diagnosis is held against: its values and its rollouts."""
 
     def __init__(self, workspace: Workspace) -> None:
         """Reads the rollouts; raises `InputError` when they are not where they were."""
-        self.source = source_in(workspace)
-        self.analysis = self.source.analysis
+        self.evidence = Evidence([source_in(workspace)])
+        self.analysis = self.evidence.sources[0].analysis
         self.run: Run = workspace.run()
-        rule = workspace.request.analyze.success if workspace.request else None
-        success = decide_success(self.run.table, rule)[1].tolist()
-        passed = {self.run.table.citation(row): verdict(value) for row, value in enumerate(success)}
-        self.values = values_of(self.analysis, Proof(self.run, passed))
 
-    @cached_property
-    def evidence(self) -> Evidence:
-        """The same for the audit."""
-        return Evidence([self.source])
-
-    def fill(self, narrative: Narrative, heading: str) -> Markdown:
-        """The prose of one section.
+    def fill(self, narrative: Narrative, heading: str) -> Rendered:
+        """The prose of one section with what it claims.
 
         Raises:
-            NarrativeError: it states a number, names or quotes what is not there, or is no section of a report.
+            WritingError: it names or quotes what is not there, with line and column.
+            NarrativeError: it is no section of a report, or holds what carries no address.
         """
         if heading not in PROSE_SECTIONS:
             known = ", ".join(PROSE_SECTIONS)
             raise NarrativeError(f"{narrative.where}: no report has a section {heading!r}; there are {known}.")
-        alone = msgspec.structs.replace(narrative, sections={heading: narrative.sections[heading]})
-        check_literals(alone)
         if narrative.front.author.startswith("llm:"):
-            check_markup(alone, heading)
-        prose = render(alone, self.values)
-        check_prose(alone, prose, [self.run])
-        return prose[heading]
+            check_markup(narrative, heading)
+        with recording() as found:
+            rendered = extract(fill_section(narrative, heading, self.evidence.writing), found)
+        for fault in self.faults(rendered, narrative.front.constants)[:1]:
+            place = f"{narrative.where}, section {heading!r}"
+            raise NarrativeError(f"{place}: states {fault.said!r} itself: {fault.why}{advice(fault)}.")
+        return rendered
 
-    def doubts(self, heading: str, prose: str) -> list[Check]:
-        """Claims of a section that the rows do not support: contradicted first, then those nobody can judge."""
-        audit = check_report(f"# Narrative\n\n## {heading}\n\n{prose}\n", evidence=self.evidence)
-        return [*audit.contradicted, *audit.unverifiable]
+    def faults(self, rendered: Rendered, constants: Mapping[str, str]) -> list[Check]:
+        """What in a text is wrong, or carries no address."""
+        claimed = rendered.with_lines(dict(constants))
+        audit = check_report(rendered.text, evidence=self.evidence, claimed=claimed)
+        return [*audit.contradicted, *audit.unbound]
+
+
+def advice(fault: Check) -> str:
+    """What to write instead."""
+    return f"; write {fault.write}, or declare it under constants" if fault.write else ""
 
 
 def check_markup(narrative: Narrative, heading: str) -> None:
     """Raises when prose of a model would be more than words."""
-    found = MARKUP.search("".join(prose_of(narrative.sections[heading], narrative.where)))
+    try:
+        parts = [text for _, kind, text in Environment().lex(narrative.sections[heading]) if kind == "data"]
+    except jinja2.TemplateSyntaxError as error:
+        raise NarrativeError(f"{narrative.where}, section {heading!r}: {error.message}.") from error
+    found = MARKUP.search(Markdown("").join(parts))
     if found is not None:
         place = f"{narrative.where}, section {heading!r}"
         raise NarrativeError(f"{place}: holds {found[0]!r}; write words only, no links and no HTML.")
@@ -111,19 +100,16 @@ def read_own_narrative(workspace: Workspace) -> Narrative | None:
     return narrative
 
 
-def hold(narrative: Narrative, standard: Standard) -> Held:
-    """Every section by itself."""
-    sections: dict[str, Markdown] = {}
+def hold(narrative: Narrative, standard: Standard) -> tuple[Narrative, dict[str, str]]:
+    """What of a narrative holds, and why the rest does not; every section by itself."""
     wrong: dict[str, str] = {}
     for heading in narrative.sections:
         try:
-            sections[heading] = standard.fill(narrative, heading)
+            standard.fill(narrative, heading)
         except BladeError as error:
             wrong[heading] = str(error)
-    front = narrative.front
-    left_out = list(dict.fromkeys([*front.not_written, *wrong]))
-    prose = Prose(author=front.author, sections=sections, constants=front.constants, left_out=left_out)
-    return Held(prose=prose, wrong=wrong)
+    kept = {heading: text for heading, text in narrative.sections.items() if heading not in wrong}
+    return msgspec.structs.replace(narrative, sections=kept), wrong
 
 
 def render_narrated(workspace: Workspace) -> tuple[Workspace, Mapping[str, str]]:
@@ -135,20 +121,15 @@ def render_narrated(workspace: Workspace) -> tuple[Workspace, Mapping[str, str]]
     narrative = read_own_narrative(workspace)
     if narrative is None:
         return render_again(workspace), {}
-    held = hold(narrative, Standard(workspace))
-    return render_again(workspace, held.prose), held.wrong
+    standard = Standard(workspace)
+    kept, wrong = hold(narrative, standard)
+    left_out = list(dict.fromkeys([*narrative.front.not_written, *wrong]))
+    prose = Prose(narrative=kept, sources=standard.evidence.writing, left_out=left_out)
+    return render_again(workspace, prose), wrong
 
 
 def sound_part(narrative: Narrative, standard: Standard) -> Narrative:
-    """What of a narrative holds and nothing in the whole report contradicts; the rest is noted as not written."""
-    held = hold(narrative, standard)
-    report = with_prose(build_report(standard.analysis, command=standard.source.command), held.prose)
-    is_divided = any("### " in text for text in held.prose.sections.values())
-    evidence = Evidence([replace(standard.source, is_divided=True)]) if is_divided else standard.evidence
-    wrong = dict(held.wrong)
-    for check in check_report(render_report(report), evidence=evidence).contradicted:
-        for heading in set(check.claim.section) & set(held.prose.sections):
-            wrong.setdefault(heading, f"says {check.claim.said!r}: {check.why or check.true}")
-    kept = {heading: text for heading, text in narrative.sections.items() if heading not in wrong}
+    """What of a narrative holds; the rest is noted as not written."""
+    kept, wrong = hold(narrative, standard)
     front = msgspec.structs.replace(narrative.front, not_written=narrative.front.not_written | wrong)
-    return msgspec.structs.replace(narrative, front=front, sections=kept)
+    return msgspec.structs.replace(kept, front=front)

@@ -11,17 +11,16 @@ from blade.errors import InputError, UsageError
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from blade.audit.check import Audit
     from blade.audit.evidence import Evidence
-    from blade.audit.outcome import Check
+    from blade.audit.verdicts import Audit, Check
 
 EPILOG = epilog(
     "blade check out/report.md",
-    "blade check story.md --analysis out",
-    "blade check story.md --rollouts rollouts.jsonl --json",
+    "blade check findings.md --analysis out",
+    "blade check story.md --rollouts rollouts.jsonl --allow-unbound --json",
 )
-MOST_WRONG = 50
-MOST_UNKNOWN = 10
+MOST_SHOWN = 50
+MOST_UNBOUND = 20
 CHARS = 160
 
 
@@ -47,30 +46,66 @@ def check(
     labels: Annotated[
         Path | None, typer.Option(metavar="FILE", help="With --rollouts: a labels.jsonl with the labels in force.")
     ] = None,
+    allow_unbound: Annotated[
+        bool,
+        typer.Option("--allow-unbound", help="Do not fail on what stands for no value: for others' reports."),
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Hold every claim of a report against the rows.
+    """Check every number, id, label and quote of a report.
 
-    Numbers, ids, labels and quotes are looked up; its arithmetic is held against itself.
+    What BLADE rendered is looked up at its addresses (claims.json). A text with {{ values }} is rendered first. Any
+    other prose is bound to the rows by value, unit and words; without rows its numbers are held against each other.
 
-    Without rows the report is checked against itself alone. Exits with 1 when anything is contradicted, or when the
-    rollouts have changed since they were diagnosed.
+    Fails closed: exits with 1 when anything is contradicted or unbound, or when the rollouts have changed since they
+    were diagnosed.
     """
-    from blade.audit.check import check_report
-
     text = read_text(report)
     if (success is not None or labels is not None) and not rollouts:
         raise UsageError("--success and --labels are about --rollouts; a folder was diagnosed with its own.")
     if analysis is not None and rollouts:
         raise UsageError("--analysis and --rollouts exclude each other; name one place to check against.")
-    evidence, against = read_rollouts(rollouts, success, labels) if rollouts else read_folder(report, analysis, text)
-    audit = check_report(text, evidence=evidence)
+    audit, against, evidence = audit_of(report, text, analysis, read_rollouts(rollouts, success, labels))
     if as_json:
         print_audit_json(audit)
     else:
         print_audit(audit, report, against)
     is_changed = evidence is not None and tell_drift(evidence)
-    raise typer.Exit(1 if audit.contradicted or is_changed else 0)
+    is_wrong = bool(audit.contradicted) or (bool(audit.unbound) and not allow_unbound)
+    raise typer.Exit(1 if is_wrong or is_changed else 0)
+
+
+def audit_of(
+    report: Path, text: str, analysis: Path | None, given: "tuple[Evidence, str] | None"
+) -> "tuple[Audit, str, Evidence | None]":
+    """The audit, what the report was held against, and that as evidence where its rollouts may have changed."""
+    from blade.audit.check import check_report, check_source
+    from blade.audit.evidence import evidence_in, holds_evidence
+    from blade.report.workspace import read_claims
+
+    folder = analysis or report.absolute().parent
+    if given is not None:
+        evidence, against = given
+    elif holds_evidence(folder):
+        evidence, against = evidence_in(folder), str(analysis or report.parent)
+    elif (audit := golden_audit(report, folder, text)) is not None:
+        return audit, f"the rollouts behind {folder.name}", None
+    elif analysis is not None:
+        return check_report(text, evidence=evidence_in(folder)), str(analysis), None
+    else:
+        return check_report(text), "", None
+    if "{{" in text and is_template(text):
+        return check_source(text, evidence=evidence, where=report.name), against, evidence
+    known = read_claims(report.absolute().parent)
+    claimed = None if known is None else known.texts.get(report.name)
+    return check_report(text, evidence=evidence, claimed=claimed), against, evidence
+
+
+def is_template(text: str) -> bool:
+    """Whether a text names values: braces that are not inside code."""
+    import re
+
+    return "{{" in re.sub(r"```.*?```|`[^`\n]*`", "", text, flags=re.DOTALL)
 
 
 def tell_drift(evidence: "Evidence") -> bool:
@@ -94,32 +129,22 @@ def read_text(report: Path) -> str:
         raise InputError(f"{report}: cannot be read: {error.strerror or error}.") from error
 
 
-def read_folder(report: Path, analysis: Path | None, text: str) -> "tuple[Evidence | None, str]":
-    """What a folder holds to check against, and its name; nothing when the report lies in no such folder."""
-    from blade.audit.evidence import evidence_in, holds_evidence
-
-    folder = analysis or report.absolute().parent
-    if not holds_evidence(folder) and (evidence := read_golden(report, folder, text)) is not None:
-        return evidence, f"the rollouts behind {folder.name}"
-    if analysis is None and not holds_evidence(folder):
-        return None, ""
-    return evidence_in(folder), str(analysis or report.parent)
-
-
-def read_golden(report: Path, folder: Path, text: str) -> "Evidence | None":
-    """What golden reports in a folder were made from: of the model in the report's name, or of the one it is about."""
-    from blade.audit.package.layout import find_reports
+def golden_audit(report: Path, folder: Path, text: str) -> "Audit | None":
+    """The audit of a report in a folder of golden reports: of the model in its name, or of the one it is about."""
+    from blade.golden.package.layout import find_reports
 
     known = [files.model for files in find_reports(folder)]
     if not known:
         return None
-    from blade.audit.golden.claims import evidence_beside
+    from blade.golden.judged import check_golden_report
 
     named = [model for model in known if report.name.startswith(model)]
-    return evidence_beside(folder, text, max(named, key=len, default=None))
+    return check_golden_report(folder, text, max(named, key=len, default=None))
 
 
-def read_rollouts(rollouts: list[str], success: str | None, labels: Path | None) -> "tuple[Evidence | None, str]":
+def read_rollouts(
+    rollouts: list[str] | None, success: str | None, labels: Path | None
+) -> "tuple[Evidence, str] | None":
     """The rollouts diagnosed in memory, and compared when they are several runs; and their files' names."""
     from blade.audit.evidence import evidence_of
     from blade.diagnosis import AnalyzeOptions, diagnose
@@ -127,6 +152,8 @@ def read_rollouts(rollouts: list[str], success: str | None, labels: Path | None)
     from blade.diagnosis.labels import read_labels
     from blade.rollouts import ReadOptions, read_runs
 
+    if not rollouts:
+        return None
     options = AnalyzeOptions(success=success)
     read = with_named_fields(ReadOptions(), options)
     runs = [run for name in rollouts for run in read_runs([name], read)]
@@ -138,64 +165,38 @@ def read_rollouts(rollouts: list[str], success: str | None, labels: Path | None)
 def print_audit_json(audit: "Audit") -> None:
     import msgspec
 
-    from blade.audit.check import as_document
+    from blade.audit.verdicts import as_document
     from blade.cli.terminal import print_json
 
     print_json(msgspec.json.format(msgspec.json.encode(as_document(audit)), indent=2))
 
 
 def print_audit(audit: "Audit", report: Path, against: str) -> None:
-    """How many claims hold, then what is wrong, then what nobody can tell."""
+    """How many claims hold, then what is wrong, then what stands for nothing."""
     from blade.cli.terminal import foreign, make_console, put
     from blade.report.numbers import count, plural
 
     console = make_console()
-    wrong, unknown = audit.contradicted, audit.unverifiable
-    place = f"against {against} and itself" if against else "against itself alone: there are no rows beside it"
+    place = f"against {against}" if against else "against itself alone: there are no rows beside it"
     put(console, foreign(f"{report.name}: {plural(len(audit.checks), 'claim')}, checked {place}", "bold"))
-    counts = f"{count(len(audit.supported))} supported, {count(len(wrong))} contradicted"
-    put(console, foreign(f"  {counts}, {count(len(unknown))} unverifiable"))
-    print_wrong(console, wrong)
-    if against:
-        print_unknown(console, unknown)
+    counts = f"{count(len(audit.supported))} supported, {count(len(audit.contradicted))} contradicted"
+    rest = f"{count(len(audit.unbound))} unbound, {count(len(audit.unverifiable))} unverifiable"
+    put(console, foreign(f"  {counts}, {rest}"))
+    print_checks(console, audit.contradicted, "Contradicted", MOST_SHOWN)
+    print_checks(console, audit.unbound, "Unbound", MOST_UNBOUND)
 
 
-def print_wrong(console: "Console", wrong: "list[Check]") -> None:
-    from blade.audit.mending import hint_for
+def print_checks(console: "Console", checks: "list[Check]", title: str, most: int) -> None:
     from blade.cli.terminal import foreign, indented, put
     from blade.report.text import one_line
 
-    if wrong:
-        put(console, foreign("\nContradicted", "bold red"))
-    for one in wrong[:MOST_WRONG]:
-        claim = one.claim
-        put(console, foreign(f"  line {claim.line}: {one_line(claim.said, CHARS)}", "red"))
-        said = one_line(claim.sentence, CHARS)
-        parts = {
-            "said in": said,
-            "true": one_line(one.true, CHARS),
-            "why": one_line(one.why, CHARS),
-            "do": hint_for(one),
-        }
+    if checks:
+        put(console, foreign(f"\n{title}", "bold red" if title == "Contradicted" else "bold"))
+    for one in checks[:most]:
+        put(console, foreign(f"  line {one.line}: {one_line(one.said, CHARS)}", "red" if one.true else ""))
+        parts = {"said in": one.sentence, "true": one.true, "why": one.why, "write": one.write}
         for name, words in parts.items():
-            if words and words != claim.said:
-                put(console, indented(foreign(f"{name:<8}{words}"), 4))
-    print_rest(console, len(wrong) - MOST_WRONG, "contradicted")
-
-
-def print_unknown(console: "Console", unknown: "list[Check]") -> None:
-    from blade.cli.terminal import foreign, put
-    from blade.report.text import one_line
-
-    if unknown:
-        put(console, foreign("\nUnverifiable", "bold"))
-    for one in unknown[:MOST_UNKNOWN]:
-        put(console, foreign(f"  line {one.claim.line}: {one_line(one.claim.said, 60)} ({one_line(one.why, CHARS)})"))
-    print_rest(console, len(unknown) - MOST_UNKNOWN, "unverifiable")
-
-
-def print_rest(console: "Console", rest: int, what: str) -> None:
-    from blade.cli.terminal import foreign, put
-
-    if rest > 0:
-        put(console, foreign(f"  … and {rest:,} more {what}; see them with --json", "dim"))
+            if words and words != one.said:
+                put(console, indented(foreign(f"{name:<8}{one_line(words, CHARS)}"), 4))
+    if len(checks) > most:
+        put(console, foreign(f"  … and {len(checks) - most:,} more; see them with --json", "dim"))

@@ -8,7 +8,7 @@ from blade.cli.golden_build import Root
 from blade.cli.options import AsJson, epilog
 
 if TYPE_CHECKING:
-    from blade.audit.judge.calibration import Calibration
+    from blade.golden.calibration import Calibration
 
 EPILOG = epilog("blade golden calibrate", "blade golden calibrate word_math --json")
 
@@ -29,13 +29,13 @@ def calibrate(
     """
     import json
 
-    from blade.audit.golden.guard import find_golden_benchmarks
-    from blade.audit.golden.sources import find_source
-    from blade.audit.judge.calibration import calibrate_folder
-    from blade.audit.judge.facts import FactsError
     from blade.benchmarks import find_root
     from blade.cli.terminal import print_json
     from blade.errors import InputError
+    from blade.golden.calibration import calibrate_folder
+    from blade.golden.facts import FactsError
+    from blade.golden.guard import find_golden_benchmarks
+    from blade.golden.sources import find_source
 
     names = benchmark or find_golden_benchmarks(find_root(root))
     try:

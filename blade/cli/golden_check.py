@@ -8,7 +8,7 @@ from blade.cli.golden_build import Root
 from blade.cli.options import AsJson, epilog
 
 if TYPE_CHECKING:
-    from blade.audit.golden.guard import Guarded
+    from blade.golden.guard import Guarded
 
 EPILOG = epilog("blade golden check", "blade golden check word_math fact_forms")
 
@@ -24,10 +24,10 @@ def check(
     """Build every package again and compare it byte for byte."""
     import msgspec
 
-    from blade.audit.golden.guard import check_source, find_golden_benchmarks
-    from blade.audit.golden.sources import find_source
     from blade.benchmarks import find_root
     from blade.cli.terminal import print_json
+    from blade.golden.guard import check_source, find_golden_benchmarks
+    from blade.golden.sources import find_source
 
     names = benchmark or find_golden_benchmarks(find_root(root))
     found = [one for name in names for one in check_source(find_source(name, root))]

@@ -8,7 +8,8 @@ import typer
 from blade.cli.options import AsJson, epilog
 
 if TYPE_CHECKING:
-    from blade.audit.judge.golden import Judged
+    from blade.golden.judge import Statement
+    from blade.golden.judged import Judged
 
 EPILOG = epilog(
     "blade judge report.md --golden golden_reports/word_math --model small-model",
@@ -37,17 +38,18 @@ def judge(
 ) -> None:
     """Score a report against anchor facts.
 
-    What counts: the facts it asserts, statements that hold, proof it gives, parts it has.
+    What counts: facts it supports, statements that hold, proof it gives, parts it has.
 
-    Words alone earn nothing: a fact counts where a sentence or a table says it, of the right thing, with the right
-    number. A made-up id or quote, a wrong headline or wrong labels cap the score.
+    A fact counts as far as the report supports it as well as the golden report does: the words in order, the values,
+    nothing turned round. Words alone earn nothing; made-up ids and quotes, exchanged values and denied facts cap the
+    score.
     """
     import json
 
-    from blade.audit.golden.sources import choose_golden
-    from blade.audit.judge.golden import judge_report
     from blade.cli.terminal import print_json
     from blade.errors import InputError
+    from blade.golden.judged import judge_report
+    from blade.golden.sources import choose_golden
 
     try:
         text = report.read_text(encoding="utf-8")
@@ -70,25 +72,30 @@ def judge(
 def as_document(judged: "Judged") -> dict[str, Any]:
     """The judgement for programs."""
     found = judged.judgement
-    wrong = [one for one in found.held if not one.holds]
+    wrong = [one for one in found.statements if not one.holds]
     return {
         "score": round(found.score, 4),
         "golden": judged.files.report.name,
-        "parts": {"facts": found.facts, "truth": found.truth, "proof": found.proof, "structure": found.structure.score},
+        "parts": {"facts": found.facts, "truth": found.truth, "proof": found.proof, "structure": found.structure},
         "caps": [{"limit": cap.limit, "why": cap.why} for cap in found.caps],
         "facts": [
             {"id": one.fact.id, "met": one.verdict == "met", "verdict": one.verdict, "line": one.line, "by": one.by}
             for one in found.found
         ],
         "claims": {
-            "claims": len(found.held),
-            "supported": len(found.held) - len(wrong),
-            "contradicted": [{"line": one.line, "said": one.said, "true": one.true, "why": one.kind} for one in wrong],
+            "claims": len(found.statements),
+            "supported": len(found.statements) - len(wrong),
+            "contradicted": [{"line": one.line, "said": one.said, "true": one.true, "why": why(one)} for one in wrong],
         },
         "votes": None
         if judged.vote is None
         else {"votes": judged.vote.votes, "agreement": judged.vote.agreement, "unquoted": judged.vote.unquoted},
     }
+
+
+def why(one: "Statement") -> str:
+    """What a wrong statement was held against."""
+    return "made up" if one.is_made_up else "the golden report says otherwise" if one.kinds else "the rows"
 
 
 def print_judged(judged: "Judged") -> None:
@@ -98,7 +105,7 @@ def print_judged(judged: "Judged") -> None:
     console, found = make_console(), judged.judgement
     put(console, foreign(f"Score {found.score:.2f} against {judged.files.report.name}", "bold"))
     parts = f"facts {found.facts:.2f}   truth {found.truth:.2f}   proof {found.proof:.2f}   "
-    put(console, indented(foreign(f"{parts}structure {found.structure.score:.2f}")))
+    put(console, indented(foreign(f"{parts}structure {found.structure:.2f}")))
     for cap in found.caps:
         put(console, indented(foreign(f"at most {cap.limit:.2f}: {cap.why}", "red")))
     if judged.vote is not None:
@@ -111,10 +118,10 @@ def print_judged(judged: "Judged") -> None:
     for one in lacking[:MOST_SHOWN]:
         where = f"denied at line {one.line}" if one.verdict == "denied" else "not said"
         put(console, indented(foreign(f"{one.fact.id} {where}: {one.fact.fact}")))
-    wrong = [one for one in found.held if not one.holds]
-    put(console, foreign(f"Statements: {len(found.held) - len(wrong)} of {len(found.held)} hold", "bold"))
-    for held in wrong[:MOST_SHOWN]:
-        put(console, indented(foreign(f"line {held.line}: {held.said}; true is {held.true}")))
+    wrong = [one for one in found.statements if not one.holds]
+    put(console, foreign(f"Statements: {len(found.statements) - len(wrong)} of {len(found.statements)} hold", "bold"))
+    for one_wrong in wrong[:MOST_SHOWN]:
+        put(console, indented(foreign(f"line {one_wrong.line}: {one_wrong.said}; true is {one_wrong.true}")))
     for rest, what in ((len(lacking), "facts"), (len(wrong), "statements")):
         if rest > MOST_SHOWN:
             put(console, indented(foreign(f"… and {rest - MOST_SHOWN} more {what}; --json has them all")))

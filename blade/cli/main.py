@@ -30,6 +30,7 @@ from blade.cli import (
     show,
     skill_group,
     validate,
+    values,
     view,
 )
 from blade.cli.groups import InOrder, offer
@@ -110,6 +111,7 @@ app.command(epilog=show.EPILOG)(show.show)
 app.command(epilog=diff.EPILOG)(diff.diff)
 app.command(epilog=label.EPILOG)(label.label)
 app.command(epilog=report.EPILOG)(report.report)
+app.command(epilog=values.EPILOG)(values.values)
 app.command(epilog=view.EPILOG)(view.view)
 app.command(epilog=check.EPILOG)(check.check)
 app.command(epilog=compare.EPILOG)(compare.compare)

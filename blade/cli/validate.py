@@ -10,7 +10,7 @@ import typer
 from blade.cli.options import AsJson, epilog
 
 if TYPE_CHECKING:
-    from blade.audit.package.checks import Check
+    from blade.golden.package.checks import Check
 
 EPILOG = epilog("blade validate word_math", "blade validate path/to/benchmark --phase rollouts --json")
 MARKS = {"PASS": ("ok   ", ""), "FAIL": ("wrong", "red"), "SKIP": ("left ", "dim")}
@@ -34,10 +34,10 @@ def validate(
     as_json: AsJson = False,
 ) -> None:
     """Check a benchmark's skill, rollouts and golden reports."""
-    from blade.audit.package.checks import as_json as to_json
-    from blade.audit.package.checks import has_failed
-    from blade.audit.package.validate import validate as validate_package
     from blade.cli.terminal import print_json
+    from blade.golden.package.checks import as_json as to_json
+    from blade.golden.package.checks import has_failed
+    from blade.golden.package.validate import validate as validate_package
 
     checks = validate_package(folder_of(benchmark), phase=phase.value, least_facts=min_anchor_facts)
     if as_json:
@@ -58,8 +58,8 @@ def folder_of(benchmark: str) -> Path:
 
 def print_checks(checks: "list[Check]") -> None:
     """One line per check, by phase, with what to do under those that fail."""
-    from blade.audit.package.checks import summary
     from blade.cli.terminal import foreign, indented, make_console, put
+    from blade.golden.package.checks import summary
 
     console = make_console()
     for phase in dict.fromkeys(check.phase for check in checks):

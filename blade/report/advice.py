@@ -7,12 +7,13 @@ import msgspec
 
 from blade.diagnosis.analysis import Analysis, Finding, Intervention, ReadingItem
 from blade.diagnosis.labels import CAUSES, is_by_rule
+from blade.report.addresses import size
 from blade.report.citations import codes, reading_commands
 from blade.report.dives import cause_words
 from blade.report.headline import gain_interval_words, gain_words, is_rate
 from blade.report.listing import Listing, first
 from blade.report.numbers import percent, plural, signed_pp
-from blade.report.text import Markdown, md
+from blade.report.text import Markdown, md, sentence
 
 MOST_READING = 10
 MOST_CITED = 5
@@ -87,7 +88,7 @@ def advise(analysis: Analysis) -> Advice:
         repairs=[*success_advice(analysis), *map(repair, analysis.health), *missing_tasks(analysis)],
         work=possible_work(analysis),
         causes=judged_causes(analysis),
-        drafts=sum(is_by_rule(cause.author) for cause in analysis.causes),
+        drafts=size([cause for cause in analysis.causes if is_by_rule(cause.author)]),
         reading=Listing(shown=[next_to_read(item) for item in listing.shown], rest=listing.rest),
     )
 
@@ -114,7 +115,7 @@ def effect(finding: Finding) -> str:
 
 
 def capitalized(text: str) -> Markdown:
-    return md(text[:1].upper() + text[1:])
+    return sentence(text)
 
 
 def success_advice(analysis: Analysis) -> list[Markdown]:
@@ -132,7 +133,7 @@ def missing_tasks(analysis: Analysis) -> list[Markdown]:
     if not missing or not is_rate(analysis):
         return []
     named = codes(first(missing, MOST_TASKS))
-    return [Markdown(f"Run again {plural(len(missing), 'task')} without a known outcome: {named}.")]
+    return [Markdown(f"Run again {plural(size(missing), 'task')} without a known outcome: {named}.")]
 
 
 def possible_work(analysis: Analysis) -> Listing[Work]:
@@ -173,7 +174,7 @@ def judged_causes(analysis: Analysis) -> list[JudgedCause]:
             label=label,
             meaning=cause_words(label),
             tasks=codes(first(tasks[label], MOST_TASKS), in_table=True),
-            count=len(tasks[label]),
+            count=size(tasks[label]),
             headroom=signed_pp(gains[label]) if is_rate(analysis) else signed_pp(None),
         )
         for label in sorted(tasks, key=lambda label: (-gains[label], label))

@@ -9,11 +9,12 @@ import msgspec
 from blade._version import __version__
 from blade.comparison import CompareOptions, Comparison, compare_many
 from blade.comparison.comparison import ConfigChange, Part, Side
-from blade.comparison.verdict import say_p
 from blade.diagnosis import Diagnosed
 from blade.metrics import definitions
 from blade.metrics.buckets import ORDER
+from blade.report.addresses import addressed_struct
 from blade.report.citations import codes
+from blade.report.claims import Rendered, extract
 from blade.report.comparison_rows import (
     CountingRow,
     DriverRow,
@@ -31,11 +32,12 @@ from blade.report.comparison_rows import (
 )
 from blade.report.files import write_file
 from blade.report.listing import Listing, first
-from blade.report.numbers import count, plural
+from blade.report.marks import recording
+from blade.report.numbers import count, p_words, plural
 from blade.report.page.comparison_page import write_comparison_page
-from blade.report.report import said, templates
-from blade.report.text import Markdown, code, md
-from blade.report.workspace import canonical_json
+from blade.report.report import Prose, said, templates
+from blade.report.text import Markdown, code, sentence
+from blade.report.workspace import canonical_json, write_text
 
 COMPARISON: Final = "comparison.json"
 COMPARISON_REPORT: Final = "comparison.md"
@@ -164,7 +166,7 @@ def build_comparison_report(comparison: Comparison) -> ComparisonReport:
         config_unknown=", ".join(comparison.config_unknown),
         pairs=[pair_row(pair, words) for pair in pairs],
         ranking=[rank_row(rank, words) for rank in ranking],
-        definitions=DEFINITIONS,
+        definitions=addressed_struct(DEFINITIONS, "blade:/comparison_definitions"),
     )
 
 
@@ -182,13 +184,12 @@ def verdict_facts(comparison: Comparison, words: Words) -> Iterator[Markdown]:
         yield Markdown(
             f"By majority: {count(table.both)} tasks pass in both runs, {count(table.only_base)} in the base alone, "
             f"{count(table.only_candidate)} in the candidate alone, {count(table.neither)} in neither "
-            f"(McNemar's exact {say_p(table.p_value)})."
+            f"(McNemar's exact {p_words(table.p_value)})."
         )
     if comparison.mde is not None:
-        yield Markdown(f"Smallest visible difference: {words.delta(comparison.mde).removeprefix('+')}.")
+        yield Markdown(f"Smallest visible difference: {words.gap(comparison.mde)}.")
     if comparison.settling is not None:
-        said = comparison.settling.sentence
-        yield Markdown(f"{md(said[:1].upper() + said[1:])}.")
+        yield Markdown(f"{sentence(comparison.settling.sentence)}.")
 
 
 def side_words(side: Side, words: Words) -> Markdown:
@@ -222,7 +223,22 @@ def largest_parts(comparison: Comparison, most: int) -> list[Part]:
 
 def render_comparison(comparison: Comparison) -> str:
     """The report as Markdown, with nobody's prose in it."""
-    return render_comparison_report(build_comparison_report(comparison))
+    return render_comparison_with_claims(comparison).text
+
+
+def render_comparison_with_claims(comparison: Comparison, prose: Prose | None = None) -> Rendered:
+    """The report with the address of everything it prints."""
+    with recording() as found:
+        report = build_comparison_report(addressed_struct(comparison, "comparison:"))
+        if prose is not None:
+            front = prose.narrative.front
+            report = msgspec.structs.replace(
+                report,
+                author=front.author,
+                prose=prose.filled(),
+                constants=addressed_struct(front.constants, "constants:"),
+            )
+        return extract(render_comparison_report(report), found)
 
 
 def render_comparison_report(report: ComparisonReport) -> str:
@@ -238,8 +254,8 @@ def write_comparison(folder: Path, runs: Sequence[Diagnosed], options: CompareOp
         InputError: the folder cannot be written to.
     """
     comparison = compare_many(runs, options)
-    rendered = render_comparison(comparison)
+    rendered = render_comparison_with_claims(comparison)
     write_file(folder / COMPARISON, canonical_json(comparison))
-    write_file(folder / COMPARISON_REPORT, rendered.encode())
+    write_text(folder, COMPARISON_REPORT, rendered)
     write_comparison_page(folder, comparison, runs)
     return comparison

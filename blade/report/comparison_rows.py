@@ -4,7 +4,6 @@ import msgspec
 
 from blade.comparison import Comparison
 from blade.comparison.comparison import Counting, Driver, DriverSide, LevelChange, Part, Rank, SliceChange
-from blade.comparison.verdict import say_p
 from blade.metrics import Interval
 from blade.report.citations import codes
 from blade.report.listing import first
@@ -15,6 +14,8 @@ from blade.report.numbers import (
     number,
     number_interval,
     percent,
+    points,
+    short_p,
     signed_number,
     signed_number_interval,
     signed_pp,
@@ -44,6 +45,10 @@ class Words(msgspec.Struct, frozen=True):
     def delta(self, difference: float | None) -> Markdown:
         """A difference."""
         return signed_pp(difference) if self.rate else signed_number(difference)
+
+    def gap(self, difference: float | None) -> Markdown:
+        """A difference without its sign."""
+        return points(difference) if self.rate else number(difference)
 
     def deltas(self, ends: Interval | None) -> Markdown:
         """An interval of differences."""
@@ -200,7 +205,7 @@ def slice_section(cut: SliceChange, words: Words) -> SliceSection:
         field=cut.field,
         asked=cut.asked,
         levels=[level_row(level, words) for level in cut.levels[:MOST_LEVELS]],
-        rest=max(len(cut.levels) - MOST_LEVELS, 0),
+        rest=first(cut.levels, MOST_LEVELS).rest,
         unassigned=cut.unassigned,
         standardised=words.delta(cut.standardised),
         simpson=cut.simpson,
@@ -216,7 +221,7 @@ def level_row(level: LevelChange, words: Words) -> LevelRow:
         candidate=words.value(level.candidate),
         delta=words.delta(None if delta is None else delta.value),
         interval=words.deltas(None if delta is None else delta.ci95),
-        p=DASH if level.p_holm is None else Markdown(say_p(level.p_holm).removeprefix("p ").removeprefix("= ")),
+        p=DASH if level.p_holm is None else short_p(level.p_holm),
         own=Markdown(
             f"{words.value(level.base_own)} of {count(level.base_tasks)} → "
             f"{words.value(level.candidate_own)} of {count(level.candidate_tasks)}"
@@ -240,12 +245,14 @@ def driver_row(driver: Driver, words: Words) -> DriverRow:
 
 def standing(side: DriverSide, words: Words) -> Markdown:
     """`3/5`, or the mean reward and how many rollouts it is of."""
-    return Markdown(f"{side.c}/{side.n}" if side.c is not None else f"{words.value(side.mean)} of {side.n}")
+    if side.c is not None:
+        return Markdown(f"{count(side.c)}/{count(side.n)}")
+    return Markdown(f"{words.value(side.mean)} of {count(side.n)}")
 
 
 def pair_row(pair: Comparison, words: Words) -> PairRow:
     numbers = [pair.delta.p_value, pair.p_holm, pair.p_bh]
-    shown = [say_p(p).removeprefix("p ").removeprefix("= ") for p in numbers if p is not None]
+    shown = [short_p(p) for p in numbers if p is not None]
     return PairRow(
         base=pair.base.run,
         candidate=pair.candidate.run,

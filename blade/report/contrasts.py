@@ -5,6 +5,7 @@ import msgspec
 from blade.diagnosis.analysis import Analysis
 from blade.diagnosis.headroom import Headroom
 from blade.diagnosis.pairs import REPORTED, Contrast, Trait
+from blade.report.addresses import with_address
 from blade.report.citations import cited
 from blade.report.headline import gain_interval_words, gain_words, is_rate
 from blade.report.listing import Listing, first
@@ -60,7 +61,7 @@ def contrast_section(analysis: Analysis) -> ContrastSection:
     has_modes = any(row.mode not in MODES for row in analysis.headroom)
     return ContrastSection(
         contrast=analysis.contrast,
-        most_uncertain=REPORTED,
+        most_uncertain=with_address(REPORTED, "blade:/bounds/adjusted p-value"),
         traits=Listing(shown=rows, rest=listing.rest),
         headroom=headroom_rows(analysis) if has_modes else [],
     )

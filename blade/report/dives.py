@@ -11,6 +11,7 @@ from blade.diagnosis.analysis import MAX_LISTED, Analysis, Cause
 from blade.diagnosis.labels import CAUSES, is_by_rule
 from blade.diagnosis.pairs import TaskContrast
 from blade.metrics import TaskResult
+from blade.report.addresses import size
 from blade.report.citations import reading_commands, rollout_of, task_of
 from blade.report.listing import Listing, first
 
@@ -65,13 +66,13 @@ def dive_into(analysis: Analysis, bucket: str) -> Dives:
     results.sort(key=lambda result: rank.get(result.task, len(rank)))
     listing = first(results, MOST_DIVES)
     causes = {cause.task: cause for cause in analysis.causes}
-    drafts = sum(is_draft(causes.get(result.task)) for result in results)
+    drafts = size([result for result in results if is_draft(causes.get(result.task))])
     signals = count_signals(analysis, {result.task for result in listing.shown})
     shown = [dive(result, causes.get(result.task), analysis, signals[result.task]) for result in listing.shown]
     return Dives(
         tasks=Listing(shown=shown, rest=listing.rest),
         drafts=drafts,
-        read=len(results) - drafts,
+        read=size(results) - drafts,
         only_failing=bucket == "never" or failing_citations(analysis) is not None,
     )
 
@@ -116,12 +117,13 @@ def failing_citations(analysis: Analysis) -> frozenset[str] | None:
 def count_signals(analysis: Analysis, tasks: Collection[str]) -> dict[str, list[SignalCount]]:
     """By task: which signals were seen in its rollouts, most often first."""
     failing = failing_citations(analysis)
-    counts: dict[str, dict[str, int]] = {task: {} for task in tasks}
+    seen_in: dict[str, dict[str, list[str]]] = {task: {} for task in tasks}
     for signal in analysis.signals:
         for citation in signal.citations:
-            of_task = counts.get(task_of(citation))
+            of_task = seen_in.get(task_of(citation))
             if of_task is not None and (failing is None or rollout_of(citation) in failing):
-                of_task[signal.title] = of_task.get(signal.title, 0) + 1
+                of_task.setdefault(signal.title, []).append(citation)
+    counts = {task: {title: size(cited) for title, cited in seen.items()} for task, seen in seen_in.items()}
     return {task: [SignalCount(title=t, rollouts=n) for t, n in most_first(seen)] for task, seen in counts.items()}
 
 

@@ -2,6 +2,7 @@
 
 from blade.diagnosis.analysis import Analysis
 from blade.metrics import Metric
+from blade.report.addresses import total
 from blade.report.numbers import (
     interval,
     number,
@@ -42,4 +43,4 @@ def gain_interval_words(metric: Metric, *, rate: bool) -> Markdown:
 
 def failing_rollouts(analysis: Analysis) -> int:
     """Rollouts there are that did not pass, unscored ones among them."""
-    return analysis.coverage.rollouts - sum(result.c for result in analysis.tasks)
+    return analysis.coverage.rollouts - total(analysis.tasks, "c")  # type: ignore[no-any-return]

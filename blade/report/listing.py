@@ -5,6 +5,7 @@ from typing import Generic, TypeVar
 
 import msgspec
 
+from blade.report.addresses import size
 from blade.report.numbers import count
 from blade.report.text import Markdown
 
@@ -35,6 +36,7 @@ def first(entries: Sequence[Entry], most: int, *, total: int | None = None, limi
         limit: the length at which the list was cut before, when nobody counted the rest.
     """
     shown = list(entries[:most])
-    rest = max(len(entries) if total is None else total, len(entries)) - len(shown)
+    known = size(entries)
+    rest = (known if total is None or total < known else total) - len(shown)
     is_cut = total is None and limit is not None and len(entries) >= limit
     return Listing(shown=shown, rest=rest, at_least=is_cut and rest > 0)

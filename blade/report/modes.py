@@ -2,8 +2,9 @@
 
 import msgspec
 
-from blade.diagnosis.analysis import Analysis, Count, Finding, PackUse, PatternSeen, Signal
+from blade.diagnosis.analysis import Analysis, Cause, Count, Finding, PackUse, PatternSeen, Signal
 from blade.diagnosis.labels import CAUSES
+from blade.report.addresses import size
 from blade.report.citations import cited, codes
 from blade.report.dives import cause_words, is_draft
 from blade.report.headline import failing_rollouts
@@ -107,8 +108,11 @@ def finding_row(finding: Finding) -> FindingRow:
 
 def cause_rows(analysis: Analysis) -> list[CauseRow]:
     """Labels in force, most tasks first."""
-    rows: dict[str, CauseRow] = {}
+    given: dict[str, list[Cause]] = {}
     for cause in analysis.causes:
-        row = rows.get(cause.label) or CauseRow(label=cause.label, meaning=cause_words(cause.label), tasks=0, drafts=0)
-        rows[cause.label] = msgspec.structs.replace(row, tasks=row.tasks + 1, drafts=row.drafts + is_draft(cause))
-    return sorted(rows.values(), key=lambda row: (-row.tasks, row.label))
+        given.setdefault(cause.label, []).append(cause)
+    rows = [
+        CauseRow(label=label, meaning=cause_words(label), tasks=size(causes), drafts=size([*filter(is_draft, causes)]))
+        for label, causes in given.items()
+    ]
+    return sorted(rows, key=lambda row: (-row.tasks, row.label))

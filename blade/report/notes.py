@@ -13,9 +13,11 @@ import msgspec
 from blade._version import __version__
 from blade.diagnosis.analysis import Analysis
 from blade.diagnosis.analyze import AnalyzeOptions
+from blade.diagnosis.pairs import REPORTED
 from blade.diagnosis.reading import FOLDER
 from blade.metrics import definitions
 from blade.report import advice, contrasts, dives, inventory, modes, outcomes, results
+from blade.report.addresses import addressed_struct, with_address
 from blade.rollouts import ReadOptions
 from blade.rollouts.sources import is_sidecar
 
@@ -43,6 +45,7 @@ BOUNDS: Final = {
     "deep dives of a bucket": dives.MOST_DIVES,
     "interventions": advice.MOST_WORK,
     "tasks to read": advice.MOST_READING,
+    "adjusted p-value": REPORTED,
 }
 
 
@@ -65,11 +68,11 @@ def make_notes(analysis: Analysis, command: str | None) -> Notes:
     """The section of one analysis."""
     names = [file.name for file in analysis.inputs.files if not is_sidecar(Path(file.name))]
     return Notes(
-        version=__version__,
+        version=with_address(__version__, "blade:/version"),
         schema_version=analysis.schema_version,
         command=command or diagnose_command(names),
-        definitions=DEFINITIONS,
-        bounds=BOUNDS,
+        definitions=addressed_struct(DEFINITIONS, "blade:/definitions"),
+        bounds=addressed_struct(BOUNDS, "blade:/bounds"),
     )
 
 

@@ -5,6 +5,7 @@ import msgspec
 from blade.diagnosis.analysis import MAX_LISTED, Analysis, Stage
 from blade.metrics import Misplacement, TaskResult
 from blade.metrics.buckets import ORDER
+from blade.report.addresses import size
 from blade.report.citations import cited, codes
 from blade.report.headline import is_rate
 from blade.report.listing import Listing, first
@@ -83,8 +84,8 @@ def bucket_rows(analysis: Analysis) -> list[BucketRow]:
     return [
         BucketRow(
             name=name,
-            count=len(tasks),
-            share=share(len(tasks), analysis.coverage.tasks),
+            count=size(tasks),
+            share=share(size(tasks), analysis.coverage.tasks),
             tasks=codes(first(tasks, MOST_TASKS), in_table=True) if tasks else DASH,
         )
         for name, tasks in keys.items()

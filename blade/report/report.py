@@ -12,18 +12,23 @@ import msgspec
 
 from blade.diagnosis.analysis import Analysis, Count
 from blade.report import numbers, text
+from blade.report.addresses import addressed_struct, size
 from blade.report.advice import Advice, advise
+from blade.report.claims import Rendered, extract
 from blade.report.contrasts import ContrastSection, contrast_section
 from blade.report.dives import Dives, dive_into
 from blade.report.headline import is_rate
 from blade.report.inventory import Inventory, take_inventory
 from blade.report.listing import Listing, first
+from blade.report.marks import recording
 from blade.report.modes import FailureModes, failure_modes
+from blade.report.narrative import Narrative, fill_section
 from blade.report.notes import Notes, make_notes
 from blade.report.outcomes import BucketSection, StageRow, bucket_section, stage_rows
 from blade.report.results import Results, collect_results
 from blade.report.summary import summarize
 from blade.report.text import Markdown
+from blade.report.writing import Sources
 
 MOST_MODELS = 20
 PROSE_SECTIONS = (
@@ -43,16 +48,18 @@ NUMBER_FILTERS = (
 
 
 class Prose(msgspec.Struct, frozen=True, kw_only=True):
-    """What a reader wrote about a diagnosis, its values filled in."""
+    """What a reader wrote about a diagnosis, and what its values are looked up in."""
 
-    author: str
-    """Who wrote it."""
-    sections: dict[str, Markdown]
-    """By section of the report."""
-    constants: dict[str, str] = {}
-    """Numbers it states itself, and what they mean."""
-    left_out: list[str] = []
-    """Sections that were asked for or written, and do not hold."""
+    narrative: Narrative
+    """The prose; its sections hold."""
+    sources: Sources
+    """Where its values come from."""
+    left_out: list[str] | None = []
+    """Sections that were asked for or written, and do not hold; `None` in a golden report, which has none."""
+
+    def filled(self) -> dict[str, Markdown]:
+        """The prose by section."""
+        return {heading: fill_section(self.narrative, heading, self.sources) for heading in self.narrative.sections}
 
 
 class Report(msgspec.Struct, frozen=True, kw_only=True):
@@ -144,13 +151,17 @@ def build_report(analysis: Analysis, *, command: str | None = None) -> Report:
 
 
 def with_prose(report: Report, prose: Prose) -> Report:
-    """A report with what a reader wrote; the summary that was counted stays behind the reader's."""
-    sections = dict(prose.sections)
-    if SUMMARY in sections:
+    """A report with what a reader wrote; the counted summary stays behind the reader's, but in a golden report."""
+    sections, front = prose.filled(), prose.narrative.front
+    if SUMMARY in sections and prose.left_out is not None:
         counted = "\n".join(f"- {sentence}" for sentence in report.summary)
         sections[SUMMARY] = Markdown(said(sections, SUMMARY, headed=False) + counted)
     return msgspec.structs.replace(
-        report, author=prose.author, prose=sections, constants=prose.constants, left_out=prose.left_out
+        report,
+        author=front.author,
+        prose=sections,
+        constants=addressed_struct(front.constants, "constants:"),
+        left_out=prose.left_out,
     )
 
 
@@ -162,6 +173,16 @@ def is_gym(analysis: Analysis) -> bool:
 def render_report(report: Report) -> str:
     """The report as Markdown."""
     return templates().get_template("report.md.jinja").render(report=report)
+
+
+def render_with_claims(
+    analysis: Analysis, *, command: str | None = None, prose: Prose | None = None, benchmark: str | None = None
+) -> Rendered:
+    """The report of an analysis with the address of everything it prints."""
+    with recording() as found:
+        report = build_report(addressed_struct(analysis, "analysis:"), command=command)
+        report = msgspec.structs.replace(report if prose is None else with_prose(report, prose), benchmark=benchmark)
+        return extract(render_report(report), found)
 
 
 @functools.cache
@@ -176,6 +197,10 @@ def templates() -> jinja2.Environment:
         finalize=finalize,
     )
     environment.filters |= {function.__name__: function for function in (*TEXT_FILTERS, *NUMBER_FILTERS)}
+    environment.filters["length"] = size
+    environment.filters["bound"] = lambda value: (
+        numbers.count(value) if isinstance(value, int) else numbers.number(value, 2)
+    )
     return environment
 
 

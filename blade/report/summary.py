@@ -6,6 +6,7 @@ Signals are said to be *seen in* rollouts, never to be their cause; a cause is a
 from blade.diagnosis.analysis import Analysis, Coverage, headline_of
 from blade.diagnosis.labels import is_by_rule
 from blade.metrics import Buckets
+from blade.report.addresses import size, total
 from blade.report.advice import DRAFTS, rests_on
 from blade.report.citations import reading_commands
 from blade.report.headline import failing_rollouts, gain_words, interval_words, is_rate, value_words
@@ -38,7 +39,7 @@ def headline_sentence(analysis: Analysis) -> Markdown:
         )
     name = "pass@1" if rate else "mean reward"
     sure = f"95 % interval {interval_words(metric, rate=rate)}" if metric.ci95 else "too few tasks for an interval"
-    scored = sum(result.n for result in analysis.tasks) if rate else coverage.rollouts - coverage.unscored
+    scored = total(analysis.tasks, "n") if rate else coverage.rollouts - coverage.unscored
     said = f"**{name} is {value_words(metric, rate=rate)}** ({sure}) over {plural(metric.n, 'task')} and "
     said += f"{plural(scored, 'scored rollout')}."
     if not rate:
@@ -51,9 +52,9 @@ def bucket_sentence(analysis: Analysis) -> list[Markdown]:
     if not is_rate(analysis):
         return []
     buckets = analysis.buckets
-    said = f"Of {plural(analysis.coverage.tasks, 'task')}, {count(len(buckets.always))} always passed, "
-    said += f"{count(len(buckets.sometimes))} sometimes and {count(len(buckets.never))} never"
-    said += f"; {count(len(buckets.missing))} have no known outcome." if buckets.missing else "."
+    said = f"Of {plural(analysis.coverage.tasks, 'task')}, {count(size(buckets.always))} always passed, "
+    said += f"{count(size(buckets.sometimes))} sometimes and {count(size(buckets.never))} never"
+    said += f"; {count(size(buckets.missing))} have no known outcome." if buckets.missing else "."
     return [Markdown(said), *single_repeat(analysis, buckets)]
 
 
@@ -116,14 +117,16 @@ def signal_sentences(analysis: Analysis) -> list[Markdown]:
 
 def cause_sentence(analysis: Analysis) -> list[Markdown]:
     """Who has judged the causes so far."""
-    total = len(analysis.causes)
-    if not total:
+    tasks_lost = size(analysis.causes)
+    if not tasks_lost:
         return []
-    read = sum(not is_by_rule(cause.author) for cause in analysis.causes)
-    tasks = f"{plural(total, 'task')} {'is' if total == 1 else 'are'} not always passed"
+    read = size([cause for cause in analysis.causes if not is_by_rule(cause.author)])
+    tasks = f"{plural(tasks_lost, 'task')} {'is' if tasks_lost == 1 else 'are'} not always passed"
     if not read:
         return [Markdown(f"{tasks}. Every cause below is a draft by rule: **nobody has read these trajectories yet**.")]
-    rest = f"; the other {count(total - read)} are drafts by rule that nobody has read" if total > read else ""
+    rest = (
+        f"; the other {count(tasks_lost - read)} are drafts by rule that nobody has read" if tasks_lost > read else ""
+    )
     return [Markdown(f"{tasks}; the causes of {count(read)} were judged by a reader{rest}.")]
 
 
@@ -148,7 +151,7 @@ def reading_sentence(analysis: Analysis) -> list[Markdown]:
 
 def health_sentence(analysis: Analysis) -> Markdown:
     """How much is wrong that is not the model's."""
-    total = len(analysis.health)
-    if not total:
+    found = size(analysis.health)
+    if not found:
         return Markdown("No finding about data, infrastructure or verifier.")
-    return Markdown(f"{plural(total, 'finding')} about data, infrastructure or verifier; see Recommendations.")
+    return Markdown(f"{plural(found, 'finding')} about data, infrastructure or verifier; see Recommendations.")

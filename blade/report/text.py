@@ -6,6 +6,8 @@ Whatever was made safe is a `Markdown`; the report's template escapes every othe
 
 import re
 
+from blade.report.marks import marked
+
 MOST = 1000
 """Characters of foreign text shown in one place, at most."""
 CODE_MOST = 240
@@ -78,22 +80,29 @@ def one_line(text: str, most: int = MOST) -> str:
 
 def md(text: str, most: int = MOST) -> Markdown:
     """Foreign text as one line of Markdown; `code` in it stays code, nothing else in it is markup."""
-    return _inline(one_line(text, most), in_table=False)
+    return Markdown(marked(text, _inline(one_line(text, most), in_table=False), "md", most))
+
+
+def sentence(text: str, most: int = MOST) -> Markdown:
+    """The same, beginning with a capital."""
+    return Markdown(
+        marked(text, _inline(one_line(text[:1].upper() + text[1:], most), in_table=False), "sentence", most)
+    )
 
 
 def cell(text: str, most: int = CODE_MOST) -> Markdown:
     """The same for a table, where a vertical bar would begin the next column."""
-    return _inline(one_line(text, most), in_table=True)
+    return Markdown(marked(text, _inline(one_line(text, most), in_table=True), "cell", most))
 
 
 def code(text: str, most: int = CODE_MOST) -> Markdown:
     """Foreign text as code, whatever backticks it holds."""
-    return _code(one_line(text, most), in_table=False)
+    return Markdown(marked(text, _code(one_line(text, most), in_table=False), "code", most))
 
 
 def code_cell(text: str, most: int = CODE_MOST) -> Markdown:
     """Foreign text as code in a table."""
-    return _code(one_line(text, most), in_table=True)
+    return Markdown(marked(text, _code(one_line(text, most), in_table=True), "code_cell", most))
 
 
 def _inline(line: str, *, in_table: bool) -> Markdown:

@@ -19,13 +19,15 @@ from blade.diagnosis.judging import decide_success
 from blade.diagnosis.labels import Label, read_labels
 from blade.diagnosis.relabelling import draft_labels, relabel
 from blade.errors import InputError, UsageError
+from blade.report.claims import CLAIMS, ClaimsFile, Rendered
+from blade.report.claims import DECODER as CLAIMS_DECODER
 from blade.report.files import append_line, locked, write_file
 from blade.report.labelling import check_label, merge_labels
-from blade.report.notes import diagnose_command
+from blade.report.notes import diagnose_command, make_notes
 from blade.report.page.run_page import write_run_page
 from blade.report.reading import render_reading_list
 from blade.report.redaction import Redacted, redact
-from blade.report.report import Prose, build_report, render_report, with_prose
+from blade.report.report import Prose, render_with_claims
 from blade.report.text import plain, safe_json
 from blade.rollouts import ReadOptions, Rollout, Run, read_runs
 from blade.rollouts.finding import find_inputs
@@ -172,6 +174,20 @@ def write_shareable(workspace: Workspace) -> Redacted:
     return redacted
 
 
+def write_text(folder: Path, name: str, rendered: Rendered, constants: dict[str, str] | None = None) -> None:
+    """Writes a rendered text, and what it claims into the folder's `claims.json` beside what others claim."""
+    texts = {} if (known := read_claims(folder)) is None else known.texts
+    write_file(folder / name, rendered.text.encode())
+    texts = dict(sorted({**texts, name: rendered.with_lines(constants)}.items()))
+    write_file(folder / CLAIMS, msgspec.json.encode(ClaimsFile(texts=texts)) + b"\n")
+
+
+def read_claims(folder: Path) -> ClaimsFile | None:
+    """What the texts in a folder claim; `None` when nothing says."""
+    place = folder / CLAIMS
+    return _read(place, CLAIMS_DECODER) if place.is_file() else None
+
+
 def canonical_json(value: msgspec.Struct) -> bytes:
     """JSON with fields in the Struct's order, two spaces deep, unsafe signs escaped, ending in a newline.
 
@@ -191,11 +207,11 @@ def _render(
     analysis = relabel(analysis, labels)
     write_file(folder / ANALYSIS, canonical_json(analysis))
     command = None if request is None else diagnose_command(request.inputs, request.read, request.analyze)
-    report = build_report(analysis, command=command)
-    write_file(folder / REPORT, render_report(report if prose is None else with_prose(report, prose)).encode())
+    rendered = render_with_claims(analysis, command=command, prose=prose)
+    write_text(folder, REPORT, rendered, {} if prose is None else prose.narrative.front.constants)
     write_file(folder / READING_LIST, render_reading_list(analysis).encode())
     options = None if request is None else request.analyze
-    write_run_page(folder, analysis, run, options, command=report.notes.command)
+    write_run_page(folder, analysis, run, options, command=make_notes(analysis, command).command)
     return Workspace(folder=folder, analysis=analysis, labels=labels, request=request)
 
 

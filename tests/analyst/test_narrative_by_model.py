@@ -68,8 +68,8 @@ def test_the_narrative_is_a_file_that_people_and_golden_reports_can_go_on_with(o
 
     assert narrative is not None
     assert (narrative.front.author, narrative.front.model) == ("llm:scripted", "run")
-    assert "{{ headline }}" in narrative.sections["Executive Summary"]
-    assert '{{ quote("b:0#1", "wrong") }}' in narrative.sections["Sometimes-Pass Deep Dives"]
+    assert "{{ headline | pct }}" in narrative.sections["Executive Summary"]
+    assert '{{ cite("b:0#1", "wrong") }}' in narrative.sections["Sometimes-Pass Deep Dives"]
 
 
 @pytest.mark.parametrize(
@@ -195,7 +195,7 @@ def label_fact(opened: Workspace) -> str:
     return next(fact.name for fact in facts_of(Standard(opened)) if "`KG`" in fact.text)
 
 
-def test_every_fact_of_a_rich_run_is_one_the_audit_supports(tmp_path: Path) -> None:
+def test_every_fact_of_a_rich_run_is_offered_as_a_clause(tmp_path: Path) -> None:
     (run,) = read_runs([str(DEMO)], ReadOptions())
     request = Request(inputs=[str(DEMO)], run=run.name)
     standard = Standard(write_workspace(tmp_path, run, diagnose(run, AnalyzeOptions()), request))
@@ -210,7 +210,6 @@ def test_every_fact_of_a_rich_run_is_one_the_audit_supports(tmp_path: Path) -> N
     ]
     assert "pass@1 is 29.2 % where `difficulty` is `hard`" in said
     assert "declined the task in 5 failing rollouts" in said
-    assert all(standard.doubts("Findings No Table Shows", f"- {text}.") == [] for text in said[::7])
     assert len(quotes_of(standard)) > 10
 
 

@@ -6,23 +6,10 @@ from pathlib import Path
 from rollout_rows import Row, call, message, result, rollout, write_rows
 
 from blade.audit.evidence import Evidence, evidence_of
-from blade.audit.told import Told
 from blade.diagnosis import Diagnosed, diagnose
 from blade.rollouts import ReadOptions, read_runs
 
 DEMO = Path(__file__).parents[2] / "blade" / "cli" / "demo_data" / "rollouts.jsonl"
-
-
-class Blind(Evidence):
-    """Rows whose rendering is not known, as for a report in somebody else's words."""
-
-    @property
-    def rendered(self) -> list[Told]:
-        return []
-
-    @property
-    def templates(self) -> list[Told]:
-        return []
 
 
 def read_diagnosed(path: Path) -> Diagnosed:

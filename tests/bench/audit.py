@@ -1,151 +1,146 @@
-"""How many lies does `blade check` catch, and how often does it cry wolf?
+"""How many false numbers, ids, quotes and labels are found, how often truth is called false, and how good the judge is.
 
-Clean reports of made-up runs, golden reports, and reports of any rollouts named on the command line are checked as they
-are: every contradiction is a false alarm. Then one thing at a time is changed in them, and what is caught is counted by
-kind: with the rows, with the rows but without the wording of our own reports (as for a stranger's), and with no rows.
+    make bench-audit
 
-Usage: python tests/bench/audit.py [ROLLOUTS...] [--most N] [--seed S]     exit 1 when a goal is missed
+Findings: true sentences about a shipped run under headings of any name; one value at a time is replaced by another that
+makes the sentence false. Strangers: reports in five styles with numbers drawn at random, consistent in themselves, and
+one number changed. Three styles were at hand when the ledger was written (seen), two were not (unseen). Judge: golden
+packages.
 """
 
-import argparse
+import random
+import re
 import sys
-import tempfile
-from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import NamedTuple
-
-sys.path.insert(0, str(Path(__file__).parents[2]))
-sys.path.insert(0, str(Path(__file__).parents[1]))
-sys.path.insert(0, str(Path(__file__).parents[1] / "audit"))
-
-from known_runs import DEMO, Blind, read_diagnosed
-from mutations import lies
-
-from blade.audit.check import check_report
-from blade.audit.claims import NUMERIC
-from blade.audit.evidence import Evidence, evidence_of
-from blade.audit.golden.build import build
-from blade.audit.golden.claims import evidence_for
-from blade.audit.golden.guard import find_golden_benchmarks
-from blade.audit.golden.sources import find_source
-from blade.comparison import compare_many
-from blade.diagnosis import diagnose
-from blade.errors import BladeError
-from blade.report.comparison_report import render_comparison
-from blade.report.report import build_report, render_report
-from blade.rollouts import ReadOptions, read_runs
 
 ROOT = Path(__file__).resolve().parents[2]
-GOAL = 0.95
-WAYS = ("rows", "rows, own words", "itself")
+sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tests" / "audit")]
+
+from known_runs import demo, demo_evidence  # noqa: E402
+
+from blade.audit.check import check_report  # noqa: E402
+from blade.golden.calibration import calibrate_folder  # noqa: E402
+from blade.report.report import render_with_claims  # noqa: E402
+
+NEVER = {"20", "24", "26", "27", "31", "32"}
+HEADINGS = ("Answer", "Summary", "What we saw", "Notes", "Details")
+FINDINGS = (
+    "pass@1 is 62.2 %.",
+    "12 tasks always pass, 18 sometimes and 6 never.",
+    "On hard tasks, pass@1 drops to 29.2 %.",
+    "Task `25` passed 1 of 5.",
+    "Task `25` is labelled BI+UK.",
+    "Tasks `20`, `24` and `26` never pass.",
+    "`8:2#2` says “A few routine mails about the coffee machine”.",
+    "The 95 % interval of pass@1 runs from 49.8 % to 73.4 %.",
+    "pass@3 reaches 81.7 %, pass^3 only 39.2 %.",
+)
 
 
-class Case(NamedTuple):
-    """A true report and what it is about."""
-
-    name: str
-    """Which."""
-    text: str
-    """The report."""
-    evidence: dict[str, Evidence | None]
-    """What it is checked against, by way."""
-
-
-def make_case(name: str, text: str, evidence: Evidence) -> Case:
-    blind = Blind(evidence.sources, evidence.comparison)
-    return Case(name, text, dict(zip(WAYS, (evidence, blind, None), strict=True)))
+def lies(rng: random.Random) -> Iterator[tuple[str, str]]:
+    """A finding with one thing in it changed, and the finding."""
+    while True:
+        text = rng.choice(FINDINGS)
+        spots = [*re.finditer(r"(?<![\w@^])\d+(?:\.\d+)?(?!\w)|\bBI\+UK\b|\broutine\b", text.replace("95 %", "xx %"))]
+        spot = rng.choice(spots)
+        new = {"BI+UK": "KG", "routine": "urgent"}.get(spot[0]) or other(spot[0], rng)
+        if "never pass" not in text or new not in NEVER:
+            yield text[: spot.start()] + new + text[spot.end() :], text
 
 
-def cases(files: Sequence[str]) -> list[Case]:
-    """The report of every file, and the comparison of the demo with a run that was changed."""
-    found = []
-    for name in files:
-        try:
-            runs = [diagnose(run) for run in read_runs([name], ReadOptions())]
-        except BladeError as error:
-            print(f"left out: {error}", file=sys.stderr)
-            continue
-        for run in runs:
-            found.append(make_case(run.run.name, render_report(build_report(run.analysis)), evidence_of([run])))
-    with tempfile.TemporaryDirectory() as folder:
-        found.append(comparison_case(Path(folder)))
-    return [*found, *golden_cases()]
+def other(number: str, rng: random.Random) -> str:
+    """Another number of the same form."""
+    digits = len(number.partition(".")[2])
+    while True:
+        moved = float(number) + rng.choice([-11, -7, -3, -2, -1, 1, 2, 3, 7, 11]) * (1 if rng.random() < 0.7 else 3)
+        if moved > 0:
+            return f"{moved:.{digits}f}"
 
 
-def golden_cases() -> list[Case]:
-    """Every golden report of this checkout."""
-    found = []
-    for name in find_golden_benchmarks(ROOT):
-        source = find_source(name, ROOT)
-        for model in source.models():
-            built = build(source, model)
-            found.append(make_case(f"{name} {model}", built.report, evidence_for(source, built)))
-    return found
+def measure_findings(trials: int = 500) -> None:
+    rng, missed, found = random.Random(3), list[str](), lies(random.Random(5))
+    for _ in range(trials):
+        lie, _ = next(found)
+        audit = check_report(f"# Findings\n\n## {rng.choice(HEADINGS)}\n\n{lie}\n", evidence=demo_evidence())
+        missed += [] if audit.contradicted or audit.unbound else [lie]
+    truths = check_report(render_with_claims(demo().analysis).text, evidence=demo_evidence())
+    false = len(truths.contradicted)
+    print(f"findings: {trials - len(missed)} of {trials} lies found; missed: {missed[:5]}")
+    print(f"truths called false: {false} of {len(truths.checks)} ({100 * false / len(truths.checks):.2f} %)")
 
 
-def comparison_case(folder: Path) -> Case:
-    """The demo beside itself with every third failure passed."""
-    lines = DEMO.read_text(encoding="utf-8").splitlines(keepends=True)
-    changed = [line.replace('"reward":0.0', '"reward":1.0') if n % 3 == 0 else line for n, line in enumerate(lines)]
-    (folder / "candidate.jsonl").write_text("".join(changed), encoding="utf-8")
-    runs = [read_diagnosed(DEMO), read_diagnosed(folder / "candidate.jsonl")]
-    comparison = compare_many(runs)
-    return make_case("comparison", render_comparison(comparison), Evidence((), comparison))
+Style = Callable[[random.Random], str]
 
 
-def alarms(found: Sequence[Case]) -> tuple[Counter[str], Counter[str], Counter[str]]:
-    """By way: contradictions of clean reports, numbers, and numbers nobody could judge."""
-    wrong, numbers, unknown = Counter[str](), Counter[str](), Counter[str]()
-    for case in found:
-        for way in WAYS:
-            audit = check_report(case.text, evidence=case.evidence[way])
-            wrong[way] += len(audit.contradicted)
-            for check in audit.contradicted:
-                print(f"false alarm ({way}): {case.name} line {check.claim.line}: {check.claim.said}: {check.why}")
-            counted = [check for check in audit.checks if check.claim.kind in NUMERIC]
-            numbers[way] += len(counted)
-            unknown[way] += sum(check.holds is None for check in counted)
-    return wrong, numbers, unknown
+def shares(rng: random.Random) -> str:
+    counts = [rng.randint(20, 400) for _ in range(5)]
+    total = sum(counts)
+    rows = "\n".join(f"| kind {n} | {c} | {100 * c / total:.1f}% |" for n, c in enumerate(counts))
+    head = f"All {total} rollouts were read.\n\n| Kind | Count | % of {total} |\n|---|---:|---:|\n"
+    return f"{head}{rows}\n| Total | {total} | 100.0% |\n"
 
 
-def recall(found: Sequence[Case], *, seed: int, most: int, verbose: bool) -> dict[str, dict[str, list[bool]]]:
-    """By kind of lie and way: whether each was caught."""
-    caught: dict[str, dict[str, list[bool]]] = defaultdict(lambda: defaultdict(list))
-    for case in found:
-        for lie in lies(case.text, seed=seed, most=most):
-            for way in WAYS:
-                audit = check_report(lie.text, evidence=case.evidence[way])
-                caught[lie.kind][way].append(bool(audit.contradicted))
-                if verbose and way != "itself" and not audit.contradicted:
-                    print(f"missed by {way}: {case.name} line {lie.line} ({lie.kind}): {lie.change}")
-    return caught
+def rates(rng: random.Random) -> str:
+    rows = [(f"m{n}", rng.randint(5, 60), rng.randint(70, 120)) for n in range(6)]
+    body = "\n".join(f"| {m} | {p} | {t} | {100 * p / t:.1f}% |" for m, p, t in rows)
+    return f"| Model | Passed | Tasks run | Rate |\n|---|---|---|---|\n{body}\n"
 
 
-def main() -> int:
-    """Prints both tables and returns the exit code."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("rollouts", nargs="*", help="further rollouts to report on")
-    parser.add_argument("--most", type=int, default=6, help="lies of a kind per report (default 6)")
-    parser.add_argument("--seed", type=int, default=0, help="which lies are drawn (default 0)")
-    parser.add_argument("--verbose", action="store_true", help="print every lie that was missed")
-    options = parser.parse_args()
-    found = cases([str(DEMO), *options.rollouts])
-    wrong, numbers, unknown = alarms(found)
-    print(f"{len(found)} clean reports")
-    for way in WAYS:
-        share = unknown[way] / numbers[way]
-        print(f"  {way:<16} {wrong[way]} false alarms, {share:.1%} of {numbers[way]:,} numbers unverifiable")
-    caught = recall(found, seed=options.seed, most=options.most, verbose=options.verbose)
-    print(f"\n{'lies caught':<30}{'told':>6}" + "".join(f"{way:>18}" for way in WAYS))
-    for kind, ways in caught.items():
-        rates = "".join(f"{sum(ways[way]) / len(ways[way]):>18.1%}" for way in WAYS)
-        print(f"{kind:<30}{len(ways['rows']):>6}{rates}")
-    missed = [kind for kind, ways in caught.items() if sum(ways["rows"]) < GOAL * len(ways["rows"])]
-    verdict = "missed" if missed or any(wrong.values()) else "met"
-    print(f"\ngoal: at least {GOAL:.0%} of every kind caught with the rows, and no false alarm: {verdict}")
-    return 1 if missed or any(wrong.values()) else 0
+def prose(rng: random.Random) -> str:
+    a, b, c = (rng.randint(40, 300) for _ in range(3))
+    whole, ids = rng.randint(400, 900), rng.sample(range(1, 99), 5)
+    listed = ", ".join(f"`{one}`" for one in ids)
+    return (
+        f"We saw {a + b + c} failures: {a} timeouts, {b} crashes and {c} refusals.\n\n"
+        f"In {a} of {whole} rollouts ({100 * a / whole:.1f} %) nothing was called.\n\n5 tasks: {listed}.\n"
+    )
+
+
+def changes(rng: random.Random) -> str:
+    rows = [(f"area {n}", rng.randint(20, 60) + 0.5, rng.randint(20, 60) + 0.25) for n in range(6)]
+    body = "\n".join(f"| {m} | {x:.2f} | {y:.2f} | {y - x:+.2f} |" for m, x, y in rows)
+    x, y = rng.randint(20, 40), rng.randint(50, 70)
+    said = f"The rate rose from {x} % to {y} %, a gain of {y - x} points."
+    return f"{said}\n\n| Area | Before | After | Change |\n|---|---|---|---|\n{body}\n"
+
+
+def html(rng: random.Random) -> str:
+    counts = [rng.randint(3, 90) for _ in range(6)]
+    rows = "\n".join(f"<tr><td>tool {n}</td><td>{c}</td></tr>" for n, c in enumerate(counts))
+    total = f"<tr><td>Total</td><td>{sum(counts)}</td></tr>"
+    return f"<table>\n<tr><th>Tool</th><th>Calls</th></tr>\n{rows}\n{total}\n</table>\n"
+
+
+SEEN, UNSEEN = (shares, rates, prose), (changes, html)
+
+
+def measure_strangers(name: str, styles: tuple[Style, ...], each: int = 10) -> None:
+    rng, found, planted, alarms, numbers = random.Random(11), 0, 0, 0, 0
+    for style in styles:
+        for _ in range(each):
+            text = f"# Report\n\n## Numbers\n\n{style(rng)}"
+            clean = check_report(text)
+            alarms, numbers = alarms + len(clean.contradicted), numbers + len(clean.checks)
+            spots = [*re.finditer(r"(?<![\w`.+])\d{2,4}(?:\.\d+)?(?![\w`])", text)]
+            spot = rng.choice(spots)
+            lie = text[: spot.start()] + other(spot[0], rng) + text[spot.end() :]
+            planted, found = planted + 1, found + bool(check_report(lie).contradicted)
+    print(
+        f"strangers, {name}: {found} of {planted} found; {100 * alarms / numbers:.2f} false alarms per hundred numbers"
+    )
+
+
+def measure_judge() -> None:
+    for folder in sorted((ROOT / "golden_reports").glob("*/")):
+        for one in calibrate_folder(folder):
+            good = min(s.score for s in one.scored if s.role in ("golden", "paraphrase"))
+            bad = max(s.score for s in one.scored if s.role in ("shallow", "adversary"))
+            print(f"judge, {folder.name} {one.model}: AUC {one.auc:.2f}, lowest good {good:.2f}, highest bad {bad:.2f}")
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    measure_findings()
+    measure_strangers("seen", SEEN)
+    measure_strangers("unseen", UNSEEN)
+    measure_judge()

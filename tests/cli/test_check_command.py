@@ -11,8 +11,7 @@ def test_a_report_that_was_just_written_is_true(tmp_path: Path) -> None:
     found = blade("check", out / "report.md")
 
     assert found.exit_code == 0, found.stdout
-    assert "and itself" in found.stdout
-    assert "0 contradicted, 0 unverifiable" in found.stdout
+    assert "0 contradicted, 0 unbound, 0 unverifiable" in found.stdout
 
 
 def test_rollouts_that_changed_since_they_were_diagnosed_are_told(tmp_path: Path) -> None:
@@ -41,11 +40,11 @@ def test_what_is_wrong_is_listed_with_its_line_the_truth_and_what_to_do(tmp_path
     found = blade("check", tmp_path / "story.md", "--analysis", out)
 
     assert found.exit_code == 1
-    assert "1 supported, 2 contradicted, 0 unverifiable" in found.stdout
+    assert "1 supported, 2 contradicted, 0 unbound" in found.stdout
     assert "line 3: 77.0 %\n" in found.stdout
     assert "true    50.0 %\n" in found.stdout
-    assert "do      write 50.0 %, or say what else the number is about\n" in found.stdout
-    assert "line 3: `9:9`\n" in found.stdout
+    assert "write   {{ metrics.pass_at_1 | pct }}\n" in found.stdout
+    assert "line 3: 9:9\n" in found.stdout
 
 
 def test_json_holds_every_claim_that_is_wrong_or_beyond_judging(tmp_path: Path) -> None:
@@ -58,7 +57,40 @@ def test_json_holds_every_claim_that_is_wrong_or_beyond_judging(tmp_path: Path) 
     assert (document["claims"], document["supported"]) == (4, 1)
     assert [entry["line"] for entry in document["contradicted"]] == [3, 3]
     assert set(document["contradicted"][0]) == {"line", "said", "true", "why"}
-    assert [(entry["line"], entry["said"]) for entry in document["unverifiable"]] == [(5, "12")]
+    assert [(entry["line"], entry["said"]) for entry in document["unbound"]] == [(5, "12")]
+    assert document["unverifiable"] == []
+
+
+def test_what_is_unbound_fails_unless_it_is_allowed(tmp_path: Path) -> None:
+    out = diagnosed(tmp_path)
+    (tmp_path / "story.md").write_text("It cost 12 euro.\n", encoding="utf-8")
+
+    assert blade("check", tmp_path / "story.md", "--analysis", out).exit_code == 1
+    assert blade("check", tmp_path / "story.md", "--analysis", out, "--allow-unbound").exit_code == 0
+
+
+def test_a_text_with_values_is_found_rendered_and_checked(tmp_path: Path) -> None:
+    out = diagnosed(tmp_path)
+    source, page = tmp_path / "findings.md", tmp_path / "answer.md"
+    source.write_text("## Answer\n\npass@1 is {{ pass_at_1 | pct }}.\n", encoding="utf-8")
+
+    assert "{{ metrics.pass_at_1 | pct }}" in blade("values", out, "pass@1").stdout
+    assert blade("check", source, "--analysis", out).exit_code == 0
+    assert blade("report", out, "--text", source, "--output", page).exit_code == 0
+    assert page.read_text(encoding="utf-8") == "## Answer\n\npass@1 is 50.0 %."
+    assert blade("check", page, "--analysis", out).exit_code == 0
+    page.write_text("## Answer\n\npass@1 is 51.0 %.", encoding="utf-8")
+    assert blade("check", page, "--analysis", out).exit_code == 1
+
+
+def test_a_name_that_is_not_there_is_told_with_its_place_and_what_is_near(tmp_path: Path) -> None:
+    out = diagnosed(tmp_path)
+    (tmp_path / "findings.md").write_text("A\n\n{{ bukets.never | count }}\n", encoding="utf-8")
+    found = blade("report", out, "--text", tmp_path / "findings.md")
+
+    assert found.exit_code == 2
+    assert "findings.md:3:4: there is no 'bukets'; did you mean buckets" in found.stderr
+    assert blade("values", out, "no such words at all").exit_code == 1
 
 
 def test_rollouts_are_diagnosed_in_memory(tmp_path: Path) -> None:

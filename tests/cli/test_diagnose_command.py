@@ -14,7 +14,7 @@ from rollout_rows import Row, rollout, write_rows
 from blade.diagnosis import AnalyzeOptions, with_named_fields
 from blade.rollouts import ReadOptions
 
-FILES = ["analysis.json", "labels.jsonl", "reading_list.md", "report.html", "report.md"]
+FILES = ["analysis.json", "claims.json", "labels.jsonl", "reading_list.md", "report.html", "report.md"]
 
 
 def visible(folder: Path) -> list[str]:

@@ -8,13 +8,13 @@ from blade_command import airline, blade, diagnosed
 HEAD = "---\nauthor: human:kim\nmodel: airline\n---\n"
 GOOD = f"""{HEAD}## Executive Summary
 
-pass@1 is {{{{ headline }}}}; {{{{ buckets.never.count }}}} of {{{{ tasks }}}} tasks never pass.
+pass@1 is {{{{ headline | pct }}}}; {{{{ buckets.never | count }}}} of {{{{ tasks | count }}}} tasks never pass.
 
 ## Dominant Failure Modes
 
 ### The other flight
 
-It books what nobody asked for: {{{{ quote("1:1#6", "Booked SK2.") }}}}.
+It books what nobody asked for: {{{{ cite("1:1#6", "Booked SK2.") }}}}.
 """
 
 

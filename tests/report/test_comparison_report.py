@@ -120,7 +120,7 @@ def test_the_same_runs_give_the_same_bytes(tmp_path: Path) -> None:
 
     files = [{f.name: f.read_bytes() for f in (tmp_path / name).iterdir()} for name in ("first", "again")]
     assert files[0] == files[1]
-    assert sorted(files[0]) == ["comparison.html", "comparison.json", "comparison.md"]
+    assert sorted(files[0]) == ["claims.json", "comparison.html", "comparison.json", "comparison.md"]
 
 
 def with_text(text: str) -> Comparison:

@@ -21,7 +21,7 @@ from blade.report.workspace import (
 )
 from blade.rollouts import ReadOptions, read_runs
 
-SHARED = ["analysis.json", "labels.jsonl", "reading_list.md", "report.html", "report.md"]
+SHARED = ["analysis.json", "claims.json", "labels.jsonl", "reading_list.md", "report.html", "report.md"]
 
 
 def texts(folder: Path) -> dict[str, bytes]:

@@ -1,1 +1,0 @@
-"""Golden packages: reports whose prose was written once and whose numbers never were."""

@@ -1,0 +1,269 @@
+"""Task ids, citations, labels and quotes in anybody's prose, held against the run.
+
+An id that exists is not yet right: another one may have been meant. It is supported when something that the same
+sentence says of it holds (its bucket, its label, its outcome, a quote from it, a number of it), and unbound when
+nothing does.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from blade.audit.evidence import Evidence
+from blade.audit.markdown import CODE, CODE_CLOSE, CODE_OPEN, QUOTED, blanked_code, shown, without_code_marks
+from blade.audit.mentions import Mention, citations_in, giver, split_citation, tasks_in
+from blade.audit.rendered import HOLE
+from blade.audit.verdicts import Check, Verdict
+from blade.diagnosis.labels import CAUSES
+from blade.errors import BladeError
+
+CODES = "|".join(CAUSES)
+LABEL = re.compile(
+    rf"(?<![\w-])(?:{CODES})(?:\+(?:{CODES}))*\??(?!\w)|\b(?:{'|'.join(CAUSES.values())})s?\b", re.IGNORECASE
+)
+BUCKET = re.compile(
+    r"\b(always|sometimes|never)[\s-]+(?:pass|solv|succe)|\b(?:pass(?:es|ed)?|solved)\s+(always|sometimes|never)\b",
+    re.I,
+)
+"""What says of a task which bucket it is in."""
+PASSED, FAILED = re.compile(r"\bpass(?:es|ed|ing)?\b|\bsucceed", re.I), re.compile(r"\bfail(?:s|ed|ing|ure)?\b", re.I)
+COMMAND = "it exists"
+NEAR_BY = 14
+"""Characters between a quotation and the citation it surely belongs to, at most."""
+FEWEST_WORDS = 3
+"""Words a quotation has; fewer are a manner of speaking."""
+
+
+class Named(NamedTuple):
+    """An id or a citation in a text."""
+
+    text: str
+    """The task key or the citation."""
+    start: int
+    """Where it begins."""
+    is_citation: bool = False
+    """Whether it is a citation."""
+    in_command: bool = False
+    """Whether it is part of a command that shows it, which says nothing of it."""
+
+    @property
+    def task(self) -> str:
+        """The task."""
+        return self.text.rpartition(":")[0] if self.is_citation else self.text
+
+
+class References:
+    """Looks up what texts name and quote."""
+
+    def __init__(self, evidence: Evidence) -> None:
+        self.evidence = evidence
+
+    @cached_property
+    def causes(self) -> dict[str, str]:
+        """Labels in force, by task."""
+        return {
+            cause["task"]: cause.get("label", "")
+            for document in self.evidence.documents.values()
+            for cause in document.get("causes") or ()
+        }
+
+    @cached_property
+    def buckets(self) -> dict[str, list[str]]:
+        """Buckets of a task, one for each run."""
+        found: dict[str, list[str]] = {}
+        for document in self.evidence.documents.values():
+            for bucket, tasks in (document.get("buckets") or {}).items():
+                for task in tasks:
+                    found.setdefault(task, []).append(bucket)
+        return found
+
+    @cached_property
+    def texts(self) -> str:
+        """Everything that is said in any rollout, for quotes that name no place."""
+        found: list[str] = []
+        for source in self.evidence.sources:
+            if source.run is not None:
+                rollouts = source.run.numbered_rollouts(range(len(source.run.table)))
+                found += [item.text for _, rollout in rollouts for item in rollout.items]
+        return "\n".join(found)
+
+    def check(self, text: str, line: int, tasks: Sequence[str] = (), numbers: Sequence[str] = ()) -> Iterator[Check]:
+        """What became of every id, citation, label and quote of a text.
+
+        Args:
+            tasks: those that the row of a table is about.
+            numbers: tasks of which the text states a number that holds.
+        """
+        cited = citations_in(text)
+        named = [Named(key, start) for key, start, _ in tasks_in(text)]
+        named += [Named(span[1], span.start()) for span in CODE.finditer(text) if span[1] in self.evidence.tasks]
+        named += [Named(key, -1) for key in tasks if key not in {one.text for one in named}]
+        commands = [span.span() for span in CODE.finditer(text) if span[1].startswith("blade ")]
+        named += [Named(key, start, True, any(a <= start < b for a, b in commands)) for key, start, _ in cited]
+        named = [one for one in named if HOLE not in one.text]
+        named = list({(one.text, one.start): one for one in named}.values())
+        proven = {*numbers}
+        for check, task in self.check_quotes(text, line, cited):
+            proven |= {task} if check.verdict == "supported" else set()
+            yield check
+        labels = list(self.check_labels(text, line, [one for one in named if not one.is_citation]))
+        proven |= {task for check, task in labels if check.verdict == "supported"}
+        yield from (check for check, _ in labels)
+        for one in named:
+            yield self.check_name(one, text, line, proven)
+
+    def check_name(self, one: Named, text: str, line: int, proven: set[str]) -> Check:
+        """What became of an id or a citation."""
+        sentence = shown(text)
+        problem = self.problem_with(one)
+        if problem:
+            return Check(line, one.text, "contradicted", "", problem, sentence=sentence)
+        holds, true = self.predicate(one, text)
+        if holds is False:
+            return Check(line, one.text, "contradicted", true, "the sentence says otherwise of it", sentence=sentence)
+        if one.in_command:
+            return Check(line, one.text, "supported", why=COMMAND, sentence=sentence)
+        if holds or one.task in proven:
+            return Check(line, one.text, "supported", why="what is said of it holds", sentence=sentence)
+        write = f'{{{{ {"cite" if one.is_citation else "task"}("{one.text}") }}}}'
+        return Check(line, one.text, "unbound", "", "it exists; nothing said of it could be checked", write, sentence)
+
+    def problem_with(self, one: Named) -> str:
+        """Why an id or a citation cannot be; nothing when it exists."""
+        if one.task not in self.evidence.tasks:
+            return f"there is no task {one.task}"
+        if not one.is_citation or self.evidence.proofs is None:
+            return ""
+        for name in self.evidence.names:
+            try:
+                self.evidence.proofs.look_up("cite", [one.text, name] if len(self.evidence.names) > 1 else [one.text])
+                return ""
+            except (LookupError, BladeError) as error:
+                problem = str(error.args[0] if error.args else error)
+        return problem
+
+    def predicate(self, one: Named, text: str) -> tuple[bool | None, str]:
+        """Whether what a text says of a task's bucket or a rollout's outcome holds, and what is true."""
+        known = self.buckets.get(one.task, [])
+        for found in BUCKET.finditer(text) if known and not one.is_citation else ():
+            said = (found[1] or found[2]).lower()
+            if said in known:
+                return True, ""
+            if is_said_of(one, found, text):
+                return False, f"it {' or '.join(known)} passes"
+        passed = [
+            source.judged.passed.get(one.text.partition("#")[0]) for source in self.evidence.sources if source.judged
+        ]
+        spoken = (PASSED.search(text) is not None, FAILED.search(text) is not None)
+        if one.is_citation and len(set(passed)) == 1 and passed[0] is not None and sum(spoken) == 1:
+            return (True, "") if spoken[0] is passed[0] else (None, "")
+        return None, ""
+
+    def check_labels(self, text: str, line: int, named: Sequence[Named]) -> Iterator[tuple[Check, str]]:
+        """Every label that a text gives to a task."""
+        found = list(LABEL.finditer(without_quotes(text)))
+        for label, task in labelled(found, named):
+            said, true = label_code(label[0]), self.causes.get(task)
+            if said is None or task not in self.evidence.tasks:
+                continue
+            if true is not None and set(said.split("+")) <= set(true.rstrip("?").split("+")):
+                yield Check(line, label[0], "supported", why=f"label of task {task}", sentence=shown(text)), task
+            else:
+                told = true or "no label: it always passes"
+                yield Check(line, label[0], "contradicted", told, f"label of task {task}", sentence=shown(text)), task
+
+    def check_quotes(self, text: str, line: int, cited: Sequence[Any]) -> Iterator[tuple[Check, str]]:
+        """Every quotation, at the place it names or anywhere, and the task it was found in."""
+        for found in QUOTED.finditer(blanked_code(text)):
+            quoted = text[found.start() : found.end()]
+            words = without_code_marks(quoted[1:-1]).strip()
+            place = giver(found.start(), found.end(), cited, text)
+            if place is None and len(words.split()) < FEWEST_WORDS:
+                continue
+            citation = cited[place][0] if place is not None else ""
+            verdict, why = self.quote_verdict(words, citation)
+            if place is not None and verdict == "contradicted" and not is_beside(found, cited[place]):
+                verdict = "unbound"  # the citation may be about something else
+            write = f'{{{{ cite("{citation or "TASK:REPEAT#ITEM"}", "…") }}}}'
+            task = (split_citation(citation) or ("", 0, None))[0]
+            yield Check(line, shown(quoted), verdict, "", why, write, shown(text)), task
+
+    def quote_verdict(self, words: str, citation: str) -> tuple[Verdict, str]:
+        """Whether words stand where they are said to."""
+        if self.evidence.proofs is None:
+            return "unverifiable", "the rollouts are not where they were"
+        pieces = [piece.strip(" .,;") for piece in re.split(r"…|\.\.\.|\[…\]|\[\.\.\.\]", words)]
+        if not citation:
+            is_there = all(piece in self.texts for piece in pieces)
+            return (
+                ("supported", "stands in a rollout") if is_there else ("unbound", "stands in no rollout word for word")
+            )
+        problem = ""
+        for name in self.evidence.names:
+            more = [name] if len(self.evidence.names) > 1 else []
+            try:
+                for piece in filter(None, pieces):
+                    self.evidence.proofs.look_up("quote", [citation, piece, *more])
+                return "supported", f"stands at {citation}"
+            except (LookupError, BladeError) as error:
+                problem = str(error.args[0] if error.args else error)
+        is_there = self.stands_in(citation, pieces)
+        return ("supported", f"stands at {citation}") if is_there else ("contradicted", problem)
+
+    def stands_in(self, citation: str, pieces: Sequence[str]) -> bool:
+        """Whether a rollout has the words, whatever the white space between them."""
+        for source in self.evidence.sources:
+            try:
+                rollout = source.run.rollout_at(source.run.row(citation.partition("#")[0])) if source.run else None
+            except BladeError:
+                continue
+            text = " ".join(" ".join(item.text for item in rollout.items).split()) if rollout else ""
+            if all(" ".join(piece.split()) in text for piece in pieces):
+                return True
+        return False
+
+
+def is_beside(found: re.Match[str], cited: Mention) -> bool:
+    """Whether a quotation and a citation stand right beside each other."""
+    _, start, end = cited
+    return (start - found.end() if start >= found.end() else found.start() - end) <= NEAR_BY
+
+
+def labelled(found: Sequence[re.Match[str]], named: Sequence[Named]) -> Iterator[tuple[re.Match[str], str]]:
+    """Which label belongs to which task: a lone label to all, else each to the tasks since the one before it."""
+    distinct = {label_code(label[0]) for label in found}
+    for place, label in enumerate(found):
+        before = found[place - 1].start() if place else -2
+        tasks = [one.task for one in named if len(distinct) == 1 or before < one.start < label.start() or one.start < 0]
+        yield from ((label, task) for task in dict.fromkeys(tasks))
+
+
+def label_code(text: str) -> str | None:
+    """The code of a label, however it is written."""
+    words: Mapping[str, str] = {meaning: code for code, meaning in CAUSES.items()}
+    if re.fullmatch(rf"(?:{CODES})(?:\+(?:{CODES}))*\??", text):
+        return text.rstrip("?")
+    return words.get(text.lower().removesuffix("s")) or words.get(text.lower())
+
+
+def is_said_of(one: Named, found: re.Match[str], text: str) -> bool:
+    """Whether a bucket is said of a task: nothing but other ids and a word or two stand between them."""
+    end = (
+        text.find(CODE_CLOSE, one.start) + 1
+        if text[one.start : one.start + 1] == CODE_OPEN
+        else one.start + len(one.text)
+    )
+    between = text[end : found.start()] if one.start < found.start() else text[found.end() : one.start]
+    rest = re.findall(r"[A-Za-z]+", CODE.sub(" ", between))
+    is_other = re.search(r"\bof\s+tasks?\s*$", text[: one.start]) is not None
+    return (
+        one.start >= 0
+        and len([word for word in rest if word not in ("and", "tasks", "task", "es")]) <= 1
+        and not is_other
+    )
+
+
+def without_quotes(text: str) -> str:
+    """The text with what is quoted replaced, character for character."""
+    return QUOTED.sub(lambda found: "x" * len(found[0]), text)

@@ -1,0 +1,167 @@
+"""Reports that look like the golden one and are worthless, made from it by rule, to see whether a judge is fooled.
+
+Each takes away one thing that makes a report good: its sentences, its truth, its proof, its order. Standard library
+only; the same report always gives the same adversaries.
+"""
+
+import re
+from collections.abc import Sequence
+from random import Random
+
+from blade.golden.blocks import Section, join_sections, split_sections
+from blade.golden.drafting import LABELS
+from blade.golden.facts import Fact
+
+FRAMES = {
+    "facts in doubt": (
+        "Perhaps ….",
+        "It may or may not be that ….",
+        "It is unclear whether ….",
+        "One might think that ….",
+    ),
+    "facts as questions": ("Is it so that …?", "…?"),
+    "facts called false": (
+        "There is no evidence that ….",
+        "It is a myth that ….",
+        "…. That is wrong.",
+        "…: this is false.",
+    ),
+    "facts of another run": ("For the model gpt-9, ….", "In the previous run, ….", "On another benchmark, …."),
+    "facts somebody else says": ("> ….", "An earlier report claimed that ….", "“…” is what somebody might write."),
+    "facts nobody sees": ("<!-- …. -->", "```\n….\n```", "~~….~~", "![…](x.png)"),
+}
+"""Words around a fact, by which a report does not stand for it."""
+SEED = 20_24
+LABEL_CODE = re.compile(rf"(?<![\w+-])(?:{'|'.join(LABELS)})(?:\+(?:{'|'.join(LABELS)}))*\??(?![\w+-])")
+CITED = re.compile(r"(?<=`)(?P<task>[^`\s:]+):(?P<repeat>[0-9]{1,4})(?P<item>#[0-9]+)?(?=`)")
+FIGURE = re.compile(r"(?<![\w`@^:#.-])\d[\d,]*(?:\.\d+)?(?![\w`:#@^-]|\.\d)")
+QUOTED = re.compile(r"“(`?)([^”`]{3,})(`?)”")
+VERBS = re.compile(r"\b(is|are|was|were|has|have|does|do|did|can|could|would|will|passes|passed|pass|fails|failed)\b")
+CATCHWORDS = "findings evidence root cause analysis verifier failure mode task rollout pass@1 recommendation"
+
+
+def adversaries(golden: str, facts: Sequence[Fact], shallow: str, *, other: str | None = None) -> dict[str, str]:
+    """Every worthless report by name; `other` is the golden report of another model, where there is one."""
+    made = {
+        "shuffled words": shuffled(golden, facts),
+        "shuffled facts": shuffled_facts(golden, facts),
+        "keyword-stuffed template": stuffed(golden, facts),
+        "anchor facts negated": f"{golden}\n## Findings\n\n{negated(facts)}\n",
+        "only negated facts": f"{shallow}\n## Findings\n\n{negated(facts)}\n",
+        "every sentence negated": VERBS.sub(r"\1 not", golden),
+        "numbers scrambled": scrambled(golden),
+        "numbers scrambled, facts negated": f"{scrambled(golden)}\n## Findings\n\n{negated(facts)}\n",
+        "anchor words alone": f"{shallow}\n## Findings\n\n{shuffled_lines(facts)}\n",
+        "ids replaced": CITED.sub(fake_id, golden),
+        "quotes altered": QUOTED.sub(altered, golden),
+        "labels permuted": permuted(golden),
+        "sections swapped": swapped(golden),
+        "negations nobody sees": VERBS.sub("\\1 n\u200bot", golden),
+        "report taken back": f"{golden}\nEverything in this report is false.\n",
+        "bare values": f"{shallow}\n## Findings\n\n{bare_values(facts)}\n",
+        **{name: f"{shallow}\n## Findings\n\n{framed(facts, frames)}\n" for name, frames in FRAMES.items()},
+    }
+    return made if other is None else {**made, "another model's report": other}
+
+
+def framed(facts: Sequence[Fact], frames: Sequence[str]) -> str:
+    """Every fact in words that keep the report from standing for it."""
+    texts = [fact.fact.rstrip(". ") for fact in facts]
+    return "\n\n".join(
+        frames[at % len(frames)].replace("…", f"{text[:1].lower()}{text[1:]}") for at, text in enumerate(texts)
+    )
+
+
+def bare_values(facts: Sequence[Fact]) -> str:
+    """The numbers, ids and labels of every fact without what they are about."""
+    found = (re.findall(r"`[^`]+`|\b[A-Z]{2}\b|\d[\d.,]*(?: %)?", fact.fact) for fact in facts)
+    return "\n".join(f"- {', '.join(values)}" for values in found if values)
+
+
+def shuffled(golden: str, facts: Sequence[Fact]) -> str:
+    """All the words of the report and of the facts in random order, under headings and among table lines."""
+    words = f"{golden} {' '.join(fact.fact for fact in facts)}".split()
+    Random(SEED).shuffle(words)
+    headings = [section.heading for section in split_sections(golden)[1:]]
+    size = max(1, len(words) // max(1, len(headings)))
+    pieces = [" ".join(words[i * size : (i + 1) * size]) for i in range(len(headings))]
+    return "\n\n".join(f"{heading}\n\n{piece}" for heading, piece in zip(headings, pieces, strict=True)) + "\n"
+
+
+def shuffled_facts(golden: str, facts: Sequence[Fact]) -> str:
+    """The words of every fact in random order, one fact per line, under the report's headings."""
+    rng = Random(SEED)
+    lines = [" ".join(rng.sample(fact.fact.split(), len(fact.fact.split()))) for fact in facts]
+    headings = [section.heading for section in split_sections(golden)[1:]]
+    return "\n\n".join([*headings, *(f"- {line}" for line in lines)]) + "\n"
+
+
+def shuffled_lines(facts: Sequence[Fact]) -> str:
+    """The words of all facts in random order, as sentences."""
+    words = [word for fact in facts for word in fact.fact.rstrip(".").split()]
+    Random(SEED).shuffle(words)
+    return "\n\n".join(f"{' '.join(words[at : at + 18]).capitalize()}." for at in range(0, len(words), 18))
+
+
+def stuffed(golden: str, facts: Sequence[Fact]) -> str:
+    """The headings with every word the facts use below them, as lists of catchwords."""
+    words = sorted({word.strip("`.,:;()“”") for fact in facts for word in fact.fact.split()} | set(CATCHWORDS.split()))
+    lists = "\n".join(f"- {', '.join(words[i : i + 6])}" for i in range(0, len(words), 6))
+    return "\n\n".join(f"{section.heading}\n\n{lists}" for section in split_sections(golden)[1:]) + "\n"
+
+
+def negated(facts: Sequence[Fact]) -> str:
+    """Every fact, denied."""
+    return "\n".join(f"- {deny(fact.fact)}" for fact in facts)
+
+
+def deny(sentence: str) -> str:
+    """A sentence that says the opposite."""
+    found = VERBS.search(re.sub(r"`[^`]*`", lambda code: "x" * len(code[0]), sentence))
+    if found is None:
+        return f"It is not the case that {sentence[:1].lower()}{sentence[1:]}"
+    verb = found[0] if found[0] not in ("passes", "passed", "pass", "fails", "failed") else "did"
+    rest = "" if verb == found[0] else {"pa": " pass", "fa": " fail"}[found[0][:2]]
+    return f"{sentence[: found.start()]}{verb} not{rest}{sentence[found.end() :]}"
+
+
+def scrambled(golden: str) -> str:
+    """The report with every number another."""
+    rng = Random(SEED)
+    return FIGURE.sub(lambda figure: other_number(figure[0], rng), golden)
+
+
+def other_number(text: str, rng: Random) -> str:
+    """A number of the same length with other digits."""
+    return "".join(str((int(sign) + rng.randint(1, 8)) % 10) if sign.isdigit() else sign for sign in text)
+
+
+def fake_id(cited: re.Match[str]) -> str:
+    """A citation of the same form that nobody made."""
+    return f"{cited['task']}:{int(cited['repeat']) + 7}{cited['item'] or ''}"
+
+
+def altered(quoted: re.Match[str]) -> str:
+    """A quote with one word changed."""
+    words = quoted[2].split(" ")
+    place = max(range(len(words)), key=lambda at: len(words[at]))
+    words[place] = f"{words[place]}ly" if words[place].isalpha() else f"un{words[place]}"
+    return f"“{quoted[1]}{' '.join(words)}{quoted[3]}”"
+
+
+def permuted(golden: str) -> str:
+    """The report with every cause label exchanged for another, in code and in words."""
+    codes = list(LABELS)
+    turned = dict(zip(codes, [*codes[1:], codes[0]], strict=True))
+    text = LABEL_CODE.sub(lambda label: "+".join(turned[part.rstrip("?")] for part in label[0].split("+")), golden)
+    names = {name: LABELS[turned[code]] for code, name in LABELS.items()}
+    pattern = re.compile("|".join(map(re.escape, names)))
+    return pattern.sub(lambda name: names[name[0]], text)
+
+
+def swapped(golden: str) -> str:
+    """The report with every section under another one's heading."""
+    head, *rest = split_sections(golden)
+    half = max(1, len(rest) // 2)
+    bodies = [section.body for section in (*rest[half:], *rest[:half])]
+    return join_sections([head, *(Section(one.heading, body) for one, body in zip(rest, bodies, strict=True))])

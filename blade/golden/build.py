@@ -1,0 +1,139 @@
+"""Making a golden package: report, metrics sidecar and shallow control, from rollouts, labels and narrative.
+
+The same sources give the same bytes: no clock, no directory and no hand in between.
+"""
+
+import re
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+
+import msgspec
+
+from blade.audit.check import check_report
+from blade.audit.evidence import Evidence, evidence_of, known_run
+from blade.audit.evidence import Source as RunSource
+from blade.audit.verdicts import Check
+from blade.comparison import CompareOptions, compare_many
+from blade.diagnosis import Analysis, Diagnosed
+from blade.golden.shallow import make_shallow
+from blade.golden.sidecar import sidecar_of
+from blade.golden.sources import NARRATIVE, VERSUS, Source, diagnose_model
+from blade.report.claims import Rendered
+from blade.report.comparison_report import PROSE_SECTIONS as COMPARISON_SECTIONS
+from blade.report.comparison_report import render_comparison_with_claims
+from blade.report.files import write_file
+from blade.report.narrative import Narrative, NarrativeError, read_narrative
+from blade.report.report import PROSE_SECTIONS, Prose, render_with_claims
+
+REPORT, METRICS, SHALLOW = "_golden_report.md", "_golden_report_metrics.json", "_shallow.md"
+REQUIRED = (
+    "Executive Summary",
+    "Dominant Failure Modes",
+    "Concrete Examples",
+    "Findings No Table Shows",
+    "Recommendations",
+)
+COMPARISON_REQUIRED = ("Executive Summary", "Findings No Table Shows", "Recommendations")
+CONTRASTS = "Sometimes-Pass Deep Dives"
+EXAMPLES = "Concrete Examples"
+LEAST_EXAMPLES = 3
+
+
+class Built(msgspec.Struct, frozen=True, kw_only=True):
+    """A golden package, not yet written."""
+
+    model: str
+    """What it is about."""
+    files: dict[str, bytes]
+    """Contents by name."""
+    rendered: Rendered
+    """The report with the address of everything it prints."""
+    constants: dict[str, str]
+    """Numbers its narrative states itself."""
+    evidence: Evidence
+    """What it was made from."""
+
+    @property
+    def report(self) -> str:
+        """The report's text."""
+        return self.rendered.text
+
+    def faults(self) -> list[Check]:
+        """What in the report is wrong, or carries no address."""
+        claimed = self.rendered.with_lines(self.constants)
+        audit = check_report(self.report, evidence=self.evidence, claimed=claimed)
+        return [*audit.contradicted, *audit.unbound]
+
+
+def build(source: Source, model: str) -> Built:
+    """The package of a model, or the comparison of two.
+
+    Raises:
+        NarrativeError: the narrative lacks a section, or is about another model.
+        WritingError: it names what is not there, with line and column.
+        UsageError: rollouts are missing, or a label's proof does not hold.
+    """
+    narrative = narrative_for(source, model)
+    found = [diagnose_model(source, one) for one in model.split(VERSUS, 1)]
+    evidence = evidence_about(found, source)
+    prose = Prose(narrative=narrative, sources=evidence.writing, left_out=None)
+    if evidence.comparison is not None:
+        check_headings(narrative, COMPARISON_REQUIRED, COMPARISON_SECTIONS)
+        rendered = render_comparison_with_claims(evidence.comparison, prose)
+        files = {f"{model}{REPORT}": rendered.text.encode()}
+    else:
+        check_sections(narrative, found[0].analysis)
+        command = f"blade golden build {source.benchmark} --model {model}"
+        rendered = render_with_claims(found[0].analysis, command=command, prose=prose, benchmark=source.benchmark)
+        files = {
+            f"{model}{REPORT}": rendered.text.encode(),
+            f"{model}{METRICS}": sidecar_of(source.benchmark, found[0].analysis),
+            f"{model}{SHALLOW}": make_shallow(rendered.text).encode(),
+        }
+    return Built(model=model, files=files, rendered=rendered, constants=narrative.front.constants, evidence=evidence)
+
+
+def evidence_about(found: Sequence[Diagnosed], source: Source) -> Evidence:
+    """Diagnosed runs as evidence; two of them compared as the benchmark says."""
+    if len(found) == 1:
+        return evidence_of(found)
+    comparison = compare_many(list(found), CompareOptions(slices=source.options.slices, pack=source.options.pack))
+    runs = [RunSource(one.analysis, partial(known_run, one.run), one.analysis.success.rule) for one in found]
+    return Evidence(runs, comparison)
+
+
+def narrative_for(source: Source, model: str) -> Narrative:
+    """The narrative of a model; it must be about that model."""
+    narrative = read_narrative(source.place(model, NARRATIVE))
+    about = narrative.front.model
+    if about != model:
+        raise NarrativeError(f"{narrative.where}: its front matter says it is about {about!r}, not {model!r}.")
+    return narrative
+
+
+def check_sections(narrative: Narrative, analysis: Analysis) -> None:
+    """Raises when the narrative has a section no report has, or lacks one that every golden report has."""
+    wanted = [*REQUIRED, *([CONTRASTS] if analysis.buckets.sometimes else [])]
+    check_headings(narrative, wanted, PROSE_SECTIONS)
+    examples = re.findall(r"^### ", narrative.sections[EXAMPLES], re.MULTILINE)
+    if len(examples) < LEAST_EXAMPLES:
+        seen = f"{narrative.where}: {EXAMPLES} has {len(examples)} sub-sections (###)"
+        raise NarrativeError(f"{seen}, expected {LEAST_EXAMPLES} at least, one per example.")
+
+
+def check_headings(narrative: Narrative, wanted: Sequence[str], known: Sequence[str]) -> None:
+    """Raises unless the narrative has every wanted section and no unknown one."""
+    lacking = [name for name in wanted if not narrative.sections.get(name, "").strip()]
+    unknown = [name for name in narrative.sections if name not in known]
+    if lacking or unknown:
+        seen = f"lacks {', '.join(lacking)}" if lacking else f"has unknown sections {', '.join(unknown)}"
+        raise NarrativeError(f"{narrative.where}: {seen}; sections are {', '.join(known)}.")
+
+
+def write(source: Source, built: Built) -> list[Path]:
+    """Puts a package into its folder; returns the files."""
+    places = [source.folder / name for name in built.files]
+    for place, content in zip(places, built.files.values(), strict=True):
+        write_file(place, content)
+    return places

@@ -1,0 +1,211 @@
+"""Drafts of anchor facts: from labels, proofs, contrasts, buckets and slices, not from sentences that sound important.
+
+What takes reading comes first: causes with their tasks, proof in the model's own words, where passing and failing
+rollouts part. Every draft carries its check and waits for a reader. Standard library only.
+"""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from itertools import zip_longest
+from typing import Any
+
+from blade.audit.markdown import shown
+from blade.golden.facts import Check, Difficulty, Fact, FactsFile
+from blade.golden.passages import Passages, read_passages
+from blade.golden.support import Rarity, Wanted
+from blade.golden.truth import Truth
+
+METHOD = "drafted from labels, proofs, contrasts, buckets and slices; every fact waits for review"
+MOST_LISTED, MOST_WORDS = 12, 45
+LABELS = {
+    "DA": "data artifact",
+    "IR": "infrastructure reliability",
+    "TI": "task or verifier issue",
+    "BI": "behavioural issue",
+    "UK": "unreliable knowledge",
+    "KG": "knowledge gap",
+}
+"""Root causes in words; the engine's own list needs the engine."""
+LEAST_ASSERTED = 0.25
+"""Support from which on a report says something."""
+Draft = tuple[Difficulty, str, Check | None]
+
+
+def draft_facts(truth: Truth, *, most: int, benchmark: str, model: str, report: str | None = None) -> FactsFile:
+    """At most so many facts about a run; of its report, where there is one, only what it asserts is drafted."""
+    said = None if report is None else read_passages(report, run=model)
+    if said is not None and not truth.stated.get("tasks"):
+        drafts = drafts_from_report(said, most)
+    else:
+        rarity = Rarity([] if said is None else said.sentences)
+        drafts = [draft for draft in distinct(drafts_of(truth)) if said is None or is_asserted(draft, said, rarity)]
+    facts = [
+        Fact(id=f"B{number}", fact=sentence, difficulty=difficulty, mean_score=None, check=check)
+        for number, (difficulty, sentence, check) in enumerate(drafts[:most], start=1)
+    ]
+    return FactsFile(
+        benchmark=benchmark,
+        model=model,
+        extraction_method=METHOD,
+        generated_at=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        review_required=True,
+        anchor_facts=facts,
+    )
+
+
+def is_asserted(draft: Draft, said: Passages, rarity: Rarity) -> bool:
+    """Whether the report says it: a fact that the golden report itself leaves out anchors nothing."""
+    fact = Fact(id="", fact=draft[1], difficulty=draft[0], check=draft[2])
+    return Wanted(fact, rarity).best(said.all)[0] >= LEAST_ASSERTED
+
+
+def drafts_of(truth: Truth) -> Iterator[Draft]:
+    """Drafts of every kind in turn, so that a short list still has some of each."""
+    sources = (
+        causes(truth),
+        proofs(truth),
+        contrasts(truth),
+        orders(truth),
+        groups(truth),
+        modes(truth),
+        totals(truth),
+    )
+    for row in zip_longest(*map(list, sources)):
+        yield from (draft for draft in row if draft is not None)
+
+
+def distinct(drafts: Iterator[Draft]) -> Iterator[Draft]:
+    """Each check once."""
+    seen: set[Check | None] = set()
+    for draft in drafts:
+        if draft[2] not in seen:
+            seen.add(draft[2])
+            yield draft
+
+
+def causes(truth: Truth) -> Iterator[Draft]:
+    """Tasks that share a label and, in the reader's words, a reason."""
+    reasons = truth.group("reasons")
+    for label, tasks in sorted(truth.by_label.items(), key=lambda entry: (-len(entry[1]), entry[0])):
+        said = {str(reasons.get(task, "")).strip() for task in tasks}
+        why = f": {said.pop()}" if len(said) == 1 and "" not in said else ""
+        if len(tasks) <= MOST_LISTED:
+            sentence = f"{named(tasks)} {be(tasks)} labelled {label} ({label_words(label)}){why}."
+            yield "high", sentence, Check(kind="task_set", of=f"labels.{label}", tasks=tasks)
+        yield from (labelled(task, label, str(reasons.get(task, ""))) for task in tasks[:2] if len(tasks) > 1)
+
+
+def labelled(task: str, label: str, reason: str) -> Draft:
+    why = f": {reason}" if reason else ""
+    return "high", f"Task `{task}` is labelled {label}{why}.", Check(kind="label", tasks=(task,), label=label)
+
+
+def proofs(truth: Truth) -> Iterator[Draft]:
+    """What readers quoted as proof, one per reason."""
+    seen: set[str] = set()
+    for task, evidence in truth.group("evidence").items():
+        for proof in evidence:
+            quote = str(proof.get("quote") or "")
+            if quote and quote not in seen:
+                seen.add(quote)
+                sentence = (
+                    f"A reader of task `{task}` cites `{proof['citation']}`: “{quote}”."  # a pass may be cited too
+                )
+                yield "high", sentence, Check(kind="citation", citations=(proof["citation"],), quote=quote)
+
+
+def contrasts(truth: Truth) -> Iterator[Draft]:
+    """Where passing and failing rollouts of one task part."""
+    for task, pair in truth.group("partings").items():
+        places = (str(pair["passing"]), str(pair["failing"]))
+        sentence = f"In task `{task}` the passing `{places[0]}` and the failing `{places[1]}` part ways."
+        yield "high", sentence, Check(kind="citation", citations=places)
+
+
+def orders(truth: Truth) -> Iterator[Draft]:
+    """The best and the worst level of every field."""
+    for field, levels in truth.group("slices").items():
+        known = {str(level): one["value"] for level, one in levels.items() if one.get("value") is not None}
+        if len(known) < 2:
+            continue
+        best, worst = max(known, key=lambda level: known[level]), min(known, key=lambda level: known[level])
+        if known[best] > known[worst]:
+            sentence = f"By `{field}`, `{best}` is solved most often ({percent(known[best])}), "
+            sentence += f"`{worst}` least ({percent(known[worst])})."
+            yield "medium", sentence, Check(kind="ordering", of=f"slices.{field}", greater=best, lesser=worst)
+
+
+def groups(truth: Truth) -> Iterator[Draft]:
+    """Tasks that never pass, tasks that pass sometimes, and the rates of the latter."""
+    for bucket in ("never", "sometimes"):
+        tasks = truth.buckets.get(bucket, ())
+        if tasks and len(tasks) <= MOST_LISTED:
+            verb = bucket if bucket == "never" else "sometimes"
+            sentence = f"{named(tasks)} {verb} {'passes' if len(tasks) == 1 else 'pass'}."
+            yield "medium", sentence, Check(kind="task_set", of=f"buckets.{bucket}", tasks=tasks)
+        elif tasks:
+            yield (
+                "medium",
+                f"{len(tasks)} tasks {bucket} pass.",
+                Check(kind="count", of=f"buckets.{bucket}", value=len(tasks)),
+            )
+    for task in truth.buckets.get("sometimes", ())[:3]:
+        passed, total = truth.tasks[task]
+        sentence = f"Task `{task}` passed {passed} of {total} rollouts."
+        yield "medium", sentence, Check(kind="rate", tasks=(task,), passed=passed, total=total)
+
+
+def modes(truth: Truth) -> Iterator[Draft]:
+    """The most common pattern, or for want of patterns the most common signal."""
+    for kind, name in (("patterns", "primary"), ("signals", "failed")):
+        counted = {code: one[name] for code, one in truth.group(kind).items() if one.get(name)}
+        for code in sorted(counted, key=lambda code: (-counted[code], code))[:2]:
+            title = truth.group(kind)[code]["title"]
+            sentence = f"{counted[code]} failing rollouts show it: {title}."
+            yield "medium", sentence, Check(kind="count", of=f"{kind}.{code}", value=counted[code])
+
+
+def totals(truth: Truth) -> Iterator[Draft]:
+    """The numbers any table shows."""
+    for path, name in (("pass_at_1", "pass@1"), ("metrics.consistency", "Consistency")):
+        value = truth.value(path)
+        if value is not None:
+            yield (
+                "low",
+                f"{name} over all tasks is {percent(value)}.",
+                Check(kind="metric", of=path, value=round(value, 4)),
+            )
+    for label, tasks in truth.by_label.items():
+        if len(tasks) > MOST_LISTED:
+            yield (
+                "medium",
+                f"{len(tasks)} tasks are labelled {label}.",
+                Check(kind="count", of=f"labels.{label}", value=len(tasks)),
+            )
+
+
+def drafts_from_report(said: Passages, most: int) -> list[Draft]:
+    """What a report states with most in it, where nothing else is known: sentences with values, in rare words."""
+    rarity = Rarity(said.sentences)
+    telling = [one for one in said.sentences if one.values and 6 <= len(one.words) <= MOST_WORDS]
+    weight = {id(one): sum(map(rarity, set(one.words))) / len(one.words) + len(one.values) for one in telling}
+    chosen = sorted(telling, key=lambda one: -weight[id(one)])[:most]
+    return [("high" if place < most // 2 else "medium", shown(one.text), None) for place, one in enumerate(chosen)]
+
+
+def named(tasks: tuple[str, ...]) -> str:
+    """`Task 5`, or `Tasks 5, 7 and 8`."""
+    codes = [f"`{task}`" for task in tasks]
+    return f"Task {codes[0]}" if len(codes) == 1 else f"Tasks {', '.join(codes[:-1])} and {codes[-1]}"
+
+
+def be(tasks: tuple[str, ...]) -> str:
+    return "is" if len(tasks) == 1 else "are"
+
+
+def label_words(label: str) -> str:
+    return " and ".join(LABELS.get(part, part) for part in label.rstrip("?").split("+"))
+
+
+def percent(value: Any) -> str:
+    return f"{100.0 * value:.1f} %"

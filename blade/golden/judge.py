@@ -1,0 +1,292 @@
+"""The score of a report next to a golden one: what it knows, whether it is true, what it shows.
+
+    score = truth * (0.75 facts + 0.15 proof + 0.10 structure), and never above a cap
+
+Everything is measured by the golden report, which scores 1 by construction. Truth multiplies, so that nothing is earned
+by words that are false. Standard library only.
+"""
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from functools import lru_cache
+
+from blade.audit.markdown import QUOTED, shown, without_code_marks
+from blade.audit.mentions import split_citation
+from blade.golden.facts import Fact
+from blade.golden.passages import Fluency, Passage, Passages, read_passages
+from blade.golden.support import Judge, Met, coverage
+from blade.golden.truth import Truth, squeezed
+
+FACTS, PROOF, STRUCTURE = 0.75, 0.15, 0.10
+SAME = 0.8
+"""Share of words from which on a sentence is one of the golden report's, perhaps with other values."""
+LEAST_GAIN, LEAST_MEAN = -0.03, 0.03
+"""What knowing the word before must tell of a word, in nats: in a sentence, and in all of them together."""
+LEAST_WORDS = 6
+KINDS = {"#": "numbers", "`": "ids", "^": "labels"}
+MOST_EXCHANGED, MOST_RENAMED = 1 / 4, 1 / 8
+MOST_DENIED = 1 / 5
+MOST_MISPLACED = 1 / 2
+TAKEN_BACK = re.compile(
+    r"\b(?:everything|all|nothing)\b[^.]{0,40}\breport\b[^.]{0,20}\b(?:false|wrong|untrue|true|made up)\b",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cap:
+    """Something so wrong that no merit makes up for it."""
+
+    limit: float
+    """The most a report can still score."""
+    why: str
+    """What it is."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Statement:
+    """Something a report says that was held against the golden report or the rows."""
+
+    holds: bool
+    """Whether it is so."""
+    line: int
+    """Where it stands."""
+    said: str
+    """What was said."""
+    true: str = ""
+    """What is so instead."""
+    is_made_up: bool = False
+    """Whether it names or quotes what does not exist."""
+    kinds: frozenset[str] = frozenset()
+    """Kinds of values in it: numbers `#`, codes, capitals such as labels `^`."""
+    wrong: frozenset[str] = frozenset()
+    """Those of them of which one is another."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judgement:
+    """What a report is worth."""
+
+    found: list[Met]
+    """The anchor facts."""
+    statements: list[Statement]
+    """What it says that could be checked."""
+    proof: float
+    """How much of what the golden report cites and quotes it does, from 0 to 1."""
+    structure: float
+    """Whether it has parts, from 0 to 1."""
+    overlap: float
+    """Share of the golden report's values that it states too."""
+    caps: list[Cap]
+    """What limits it."""
+
+    @property
+    def facts(self) -> float:
+        """The share of the facts' weight it supports."""
+        return coverage(self.found)
+
+    @property
+    def truth(self) -> float:
+        """How true it is: 1 when nothing it says is wrong."""
+        wrong = sum(not one.holds for one in self.statements)
+        share = 1.0 - wrong / len(self.statements) if self.statements else 1.0
+        return share * share
+
+    @property
+    def earned(self) -> float:
+        """What its parts come to before truth and caps."""
+        return FACTS * self.facts + PROOF * self.proof + STRUCTURE * self.structure
+
+    @property
+    def score(self) -> float:
+        """The score, from 0 to 1."""
+        return min([self.truth * self.earned, *(cap.limit for cap in self.caps)])
+
+
+@lru_cache(maxsize=2)
+def read_golden(text: str, run: str) -> tuple[Passages, Judge, Fluency]:
+    """A golden report, read once however many reports are held against it."""
+    passages = read_passages(text, run=run)
+    fluency = Fluency(passages.sentences)
+    return passages, Judge(fluent(passages, fluency)), fluency
+
+
+def judge(
+    report: str,
+    golden: str,
+    facts: Sequence[Fact],
+    truth: Truth,
+    *,
+    checked: Sequence[Statement] = (),
+    found: Sequence[Met] = (),
+) -> Judgement:
+    """A report against what is known of the run.
+
+    Args:
+        checked: statements that somebody with more at hand has held to the rows.
+        found: facts that somebody else has decided, in place of ours.
+    """
+    run = str(truth.stated.get("model", ""))
+    best, judging, fluency = read_golden(golden, run)
+    said = read_passages(report, run=run)
+    prose = fluent(said, fluency)
+    decided = {one.fact.id: one for one in found}
+    known = {one.text for one in best.sentences}
+    new = Passages([one for one in said.sentences if one.text not in known], [])
+    met = [decided.get(fact.id) or judging.look_for(fact, prose, new) for fact in facts]
+    own, model = proofs(said), proofs(best)
+    statements = [*compared(said, best), *made_up(new, truth, model), *checked]
+    return Judgement(
+        found=met,
+        statements=statements,
+        proof=min(1.0, 2 * len(own & model) / len(model)) if model else 1.0,
+        structure=structure_of(said, best),
+        overlap=overlap(said, best),
+        caps=caps(said, best, prose, met, statements),
+    )
+
+
+def fluent(said: Passages, fluency: Fluency) -> Passages:
+    """What a report says in sentences: words that follow each other as those of no sentence do are left out."""
+    long = [(fluency.gain(one.text), len(one.words)) for one in said.sentences if len(one.words) >= LEAST_WORDS]
+    mean = sum(gain * count for gain, count in long) / max(sum(count for _, count in long), 1)
+    least = LEAST_GAIN if mean >= LEAST_MEAN else math.inf
+    kept = [one for one in said.sentences if len(one.words) < LEAST_WORDS or fluency.gain(one.text) >= least]
+    return Passages(kept, said.rows, said.headings, said.dropped + len(said.sentences) - len(kept))
+
+
+def compared(said: Passages, golden: Passages) -> Iterator[Statement]:
+    """Sentences and rows that are the golden report's but for their values or their negations."""
+    known = {one.text for one in (*golden.sentences, *golden.rows)}
+    by_word: dict[str, list[Passage]] = {}
+    for one in (*golden.sentences, *golden.rows):
+        for word in set(one.spoken):
+            by_word.setdefault(word, []).append(one)
+    for one in (*said.sentences, *said.rows):
+        if one.text in known:
+            yield Statement(holds=True, line=one.line, said=shown(one.text)[:200], kinds=kinds_of(one.values))
+        elif (other := nearest(one, by_word)) is not None:
+            differs = one.values - other.values
+            turned = (one.negations - other.negations) % 2 == 1
+            yield Statement(
+                holds=not (differs or turned),
+                line=one.line,
+                said=shown(one.text)[:200],
+                true=shown(other.text)[:200],
+                kinds=kinds_of(one.values | other.values),
+                wrong=kinds_of(differs),
+            )
+
+
+def kinds_of(values: frozenset[str]) -> frozenset[str]:
+    return frozenset(value[0] for value in values)
+
+
+def nearest(one: Passage, by_word: dict[str, list[Passage]]) -> Passage | None:
+    """The passage that has nearly the same words, in order; of several the one with most of the values."""
+    mine = one.spoken
+    if len(mine) < 3:
+        return None
+    counts = Counter(id(other) for word in set(mine) for other in by_word.get(word, ()) if other.is_row == one.is_row)
+    others = {id(other): other for word in set(mine) for other in by_word.get(word, ())}
+    close = [others[key] for key, count in counts.most_common(12) if count >= SAME * len(set(mine))]
+    scored = [
+        (SequenceMatcher(None, mine, other.spoken, autojunk=False).ratio(), len(one.values & other.values), other)
+        for other in close
+        if count_close(mine, other.spoken)
+    ]
+    best = max(scored, key=lambda entry: (round(entry[0], 2), entry[1]), default=None)
+    return best[2] if best is not None and best[0] >= SAME else None
+
+
+def count_close(mine: Sequence[str], theirs: Sequence[str]) -> bool:
+    return bool(theirs) and 0.6 <= len(mine) / len(theirs) <= 1.6
+
+
+def made_up(said: Passages, truth: Truth, known: set[str]) -> Iterator[Statement]:
+    """Rollouts and quotes that do not exist, where the rollouts are at hand; what the golden report has does."""
+    for one in said.sentences:
+        cited = [code for code in codes(one) if split_citation(code)]
+        for citation in cited:
+            if truth.has_rollout(citation) is False and truth.knows_task_of(citation) and citation not in known:
+                yield Statement(holds=False, line=one.line, said=citation, true="no such rollout", is_made_up=True)
+        for quote in quotes(one) if truth.texts and cited else ():
+            is_said = quote in known or any(quote in text for text in truth.squeezed_texts)
+            if not is_said and len(quote.split()) > 1:
+                yield Statement(holds=False, line=one.line, said=quote, true="nobody says so", is_made_up=True)
+
+
+def codes(one: Passage) -> list[str]:
+    return [value[1:] for value in one.values if value[0] == "`" and ":" in value]
+
+
+def quotes(one: Passage) -> list[str]:
+    """Quotations of a passage."""
+    return [squeezed(without_code_marks(found[0][1:-1])) for found in QUOTED.finditer(one.text)]
+
+
+def proofs(said: Passages) -> set[str]:
+    """Rollouts a report cites and words it quotes."""
+    cited = {code.partition("#")[0] for one in (*said.sentences, *said.rows) for code in codes(one)}
+    return cited | {quote for one in said.sentences for quote in quotes(one) if len(quote.split()) > 1}
+
+
+def structure_of(said: Passages, golden: Passages) -> float:
+    """Whether there are parts and something in each, half as many as in the golden report being enough."""
+    filled, model = ({one.heading for one in passages.sentences} for passages in (said, golden))
+    return min(1.0, 2 * len(filled) / len(model)) if model else 1.0
+
+
+def overlap(said: Passages, golden: Passages) -> float:
+    """Share of the golden report's values that a report states too."""
+    mine, theirs = (
+        {value for one in (*passages.sentences, *passages.rows) for value in one.values} for passages in (said, golden)
+    )
+    return len(mine & theirs) / len(theirs) if theirs else 1.0
+
+
+def caps(
+    said: Passages, golden: Passages, prose: Passages, found: Sequence[Met], statements: Sequence[Statement]
+) -> list[Cap]:
+    """Everything that limits a report."""
+    invented = [one for one in statements if one.is_made_up]
+    wrong = sum(not one.holds for one in statements)
+    denied = sum(one.verdict == "denied" for one in found)
+    spoken_for = len(prose.sentences)
+    taken_back = [one for one in said.sentences if TAKEN_BACK.search(one.text)]
+    misplaced, placed = misplacements(said, golden)
+    return [
+        *(Cap(limit=0.30, why=f"line {one.line}: {one.said}: {one.true}") for one in invented[:1]),
+        *limit(0.30, wrong > max(2.0, len(statements) / 3), f"{wrong} of {len(statements)} statements are wrong"),
+        *(cap for kind, name in KINDS.items() for cap in limit(0.35, *exchanged(statements, kind, name))),
+        *limit(0.35, denied > MOST_DENIED * len(found), f"{denied} anchor facts are denied"),
+        *limit(0.35, misplaced > MOST_MISPLACED * placed, "sections stand under other headings than their own"),
+        *(Cap(limit=0.10, why=f"line {one.line}: it takes itself back") for one in taken_back[:1]),
+        *limit(0.35, spoken_for < 0.5 * (spoken_for + prose.dropped), "it does not stand for most of its sentences"),
+    ]
+
+
+def exchanged(statements: Sequence[Statement], kind: str, name: str) -> tuple[bool, str]:
+    """Whether the golden report's values of a kind are exchanged for others."""
+    held = [one for one in statements if kind in one.kinds]
+    wrong = sum(kind in one.wrong for one in held)
+    most = MOST_RENAMED if kind == "^" else MOST_EXCHANGED
+    return wrong > max(2.0, most * len(held)), f"{wrong} of {len(held)} statements have other {name}"
+
+
+def misplacements(said: Passages, golden: Passages) -> tuple[int, int]:
+    """Sentences of the golden report under another of its headings, and how many of its sentences there are."""
+    homes: dict[str, set[str]] = {}
+    for one in golden.sentences:
+        homes.setdefault(one.text, set()).add(one.heading)
+    known = {heading for headings in homes.values() for heading in headings}
+    placed = [one for one in said.sentences if one.text in homes]
+    return sum(one.heading in known and one.heading not in homes[one.text] for one in placed), max(len(placed), 1)
+
+
+def limit(most: float, holds: bool, why: str) -> list[Cap]:
+    return [Cap(limit=most, why=why)] if holds else []

@@ -1,0 +1,96 @@
+"""Judging with everything at hand: the golden package a report is about, and what the rows say about its claims."""
+
+from pathlib import Path
+
+import msgspec
+
+from blade.audit.check import check_report
+from blade.audit.evidence import evidence_of
+from blade.audit.verdicts import Audit
+from blade.errors import InputError
+from blade.golden.build import build
+from blade.golden.facts import FactsError, FactsFile, read_facts
+from blade.golden.judge import Judgement, Statement, judge
+from blade.golden.package.layout import GoldenFiles, benchmark_of, find_package, rollouts_beside
+from blade.golden.sources import NARRATIVE, choose_golden, diagnose_model, source_of
+from blade.golden.truth import truth_beside
+from blade.golden.votes import Vote, ask_for_votes
+from blade.llm.model import Model
+
+
+class Judged(msgspec.Struct, frozen=True, kw_only=True):
+    """A judgement and what it was made against."""
+
+    files: GoldenFiles
+    """The golden package."""
+    judgement: Judgement
+    """What the report is worth."""
+    vote: Vote | None = None
+    """What a model made of the facts no check decides; `None` without one."""
+
+
+def judge_report(report: str, files: GoldenFiles, *, asked: Model | None = None) -> Judged:
+    """A report against a golden package; a model that is asked decides the facts without a check.
+
+    Raises:
+        InputError: the package's facts cannot be read.
+    """
+    facts = facts_of(files).anchor_facts
+    truth = truth_beside(files.report)
+    prose = [fact for fact in facts if fact.check is None]
+    vote = ask_for_votes(asked, report, prose, truth) if asked is not None and prose else None
+    golden = files.report.read_text(encoding="utf-8")
+    checked = [] if report == golden else wrong_claims(report, files)
+    found = judge(report, golden, facts, truth, checked=checked, found=vote.found if vote else ())
+    return Judged(files=files, judgement=found, vote=vote)
+
+
+def wrong_claims(report: str, files: GoldenFiles) -> list[Statement]:
+    """Claims that the rollouts themselves contradict; none where there are no rollouts to ask."""
+    rollouts = rollouts_beside(files.report, files.model)
+    if rollouts is None:
+        return []
+    source = source_of(find_package(rollouts.parent.parent))
+    evidence = evidence_of([diagnose_model(source, files.model)])
+    return [
+        Statement(holds=False, line=one.line, said=one.said, true=one.true or one.why, is_made_up=not one.true)
+        for one in check_report(report, evidence=evidence).contradicted
+    ]
+
+
+def check_golden_report(golden: Path, report: str, model: str | None = None) -> Audit | None:
+    """Audits a report in a folder of golden reports: by its addresses where it can be built, else against the rows.
+
+    Args:
+        model: whose report it is; by default the one whose model the report names.
+
+    Returns:
+        `None` when the folder belongs to no benchmark with rollouts.
+
+    Raises:
+        UsageError: nobody can tell whose report it is.
+        InputError: the package's sources cannot be read.
+    """
+    folder = benchmark_of(golden)
+    if folder is None:
+        return None
+    source = source_of(find_package(folder))
+    model = model or choose_golden(golden, report).model
+    if source.place(model, NARRATIVE).is_file():
+        built = build(source, model)
+        claimed = built.rendered.with_lines(built.constants)
+        is_ours = len(set(built.report.splitlines()) & set(report.splitlines())) > len(report.splitlines()) / 2
+        return check_report(report, evidence=built.evidence, claimed=claimed if is_ours else None)
+    if model not in source.rollouts:
+        return None
+    return check_report(report, evidence=evidence_of([diagnose_model(source, model)]))
+
+
+def facts_of(files: GoldenFiles) -> FactsFile:
+    """The anchor facts of a package."""
+    if files.facts is None:
+        raise InputError(f"{files.report.parent}: has no {files.model}_anchor_facts.json; draft them first.")
+    try:
+        return read_facts(files.facts)
+    except FactsError as error:
+        raise InputError(f"{error}.") from error

@@ -1,0 +1,176 @@
+"""What is true of a run, as far as a report can be held to it: its metrics sidecar and its rollouts.
+
+Standard library only; `blade golden check` holds the sidecar itself to the engine, byte for byte.
+"""
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from blade.audit.markdown import visible
+from blade.golden.facts import Check, Fact
+from blade.golden.package.layout import golden_files, rollouts_beside
+from blade.golden.package.rows import read_rows_with_text
+
+TOLERANCE = 5e-4
+"""How far a share may be off when a fact does not say: half a unit of the third digit."""
+
+
+@dataclass(frozen=True)
+class Truth:
+    """One run."""
+
+    stated: dict[str, Any]
+    """Its metrics sidecar; empty when there is none."""
+    texts: dict[str, str] = field(default_factory=dict)
+    """What every rollout says, by `task:repeat`; empty when the rollouts are not at hand."""
+
+    @cached_property
+    def tasks(self) -> dict[str, tuple[int, int]]:
+        """Of every task how many rollouts pass, and of how many."""
+        rated = {task: (one["passed"], one["of"]) for task, one in self.group("tasks").items()}
+        return rated or {key.rpartition(":")[0]: (-1, -1) for key in self.texts}
+
+    @cached_property
+    def labels(self) -> dict[str, str]:
+        """The label of every task that has one."""
+        return {str(task): str(label) for task, label in self.group("labels").items()}
+
+    @cached_property
+    def by_label(self) -> dict[str, tuple[str, ...]]:
+        """Tasks by label."""
+        found: dict[str, list[str]] = {}
+        for task, label in self.labels.items():
+            found.setdefault(label, []).append(task)
+        return {label: tuple(tasks) for label, tasks in found.items()}
+
+    @cached_property
+    def buckets(self) -> dict[str, tuple[str, ...]]:
+        """Tasks by bucket, where the sidecar lists them."""
+        return {
+            name: tuple(map(str, tasks)) for name, tasks in self.group("buckets").items() if isinstance(tasks, list)
+        }
+
+    @cached_property
+    def levels(self) -> dict[str, str]:
+        """Path of every level of a slice, by the level's name; a name that two fields share has none."""
+        named: dict[str, list[str]] = {}
+        for part, levels in self.group("slices").items():
+            for level in levels:
+                named.setdefault(str(level).lower(), []).append(f"slices.{part}.{level}")
+        return {level: paths[0] for level, paths in named.items() if len(paths) == 1}
+
+    def group(self, name: str) -> dict[str, Any]:
+        """An object of the sidecar; empty when it has none of that name."""
+        found = self.stated.get(name)
+        return found if isinstance(found, dict) else {}
+
+    def members(self, path: str) -> tuple[str, ...] | None:
+        """The tasks of a bucket or a label."""
+        kind, _, name = path.partition(".")
+        return {"buckets": self.buckets, "labels": self.by_label}.get(kind, {}).get(name)
+
+    def value(self, path: str) -> float | None:
+        """A number by its path; a group counts its members."""
+        members = self.members(path)
+        if members is not None:
+            return len(members)
+        found = next(walk(self.stated, path), None)
+        for name in ("value", "failed", "primary"):
+            found = found.get(name) if isinstance(found, dict) and name in found else found
+        if isinstance(found, bool) or not isinstance(found, int | float):
+            return None
+        return found
+
+    def has_rollout(self, citation: str) -> bool | None:
+        """Whether a rollout exists; `None` when nobody can tell."""
+        if not self.texts:
+            return None
+        return citation.partition("#")[0] in self.texts
+
+    def knows_task_of(self, citation: str) -> bool:
+        """Whether a citation names a task of the run, and so is surely meant as one."""
+        return citation.rpartition(":")[0] in {key.rpartition(":")[0] for key in self.texts}
+
+    @cached_property
+    def squeezed_texts(self) -> list[str]:
+        """What every rollout says, for quotes."""
+        return [squeezed(text) for text in self.texts.values()]
+
+    def says(self, citation: str, quote: str) -> bool | None:
+        """Whether a rollout says some words, whatever the white space; `None` when nobody can tell."""
+        if not self.texts:
+            return None
+        return squeezed(quote) in squeezed(self.texts.get(citation.partition("#")[0], ""))
+
+
+def squeezed(text: str) -> str:
+    """Text as it is seen, with every run of white space made one space."""
+    return " ".join(visible(text).split())
+
+
+def walk(value: Any, path: str) -> Iterator[Any]:
+    """Values at a path of names joined by dots; a name may hold dots itself."""
+    if not path:
+        yield value
+    elif isinstance(value, dict):
+        for name in sorted(value, key=len, reverse=True):
+            if path == name or path.startswith(f"{name}."):
+                yield from walk(value[name], path[len(name) + 1 :])
+
+
+def truth_beside(report: Path) -> Truth:
+    """The truth about the run of a golden report: what stands beside it and, where they are found, the rollouts."""
+    model = report.name.removesuffix(".md").removesuffix("_golden_report").removesuffix("-golden-report")
+    metrics = golden_files(report, model).metrics
+    stated = json.loads(metrics.read_text(encoding="utf-8")) if metrics is not None else {}
+    rollouts = rollouts_beside(report, model)
+    texts = read_rows_with_text(rollouts) if rollouts is not None else {}
+    return Truth(stated=stated if isinstance(stated, dict) else {}, texts=texts)
+
+
+def why_false(check: Check, truth: Truth) -> str:
+    """What is true instead of a fact; empty when the fact is true."""
+    if check.kind in ("metric", "count"):
+        value = truth.value(check.of)
+        tolerance = 0.0 if check.kind == "count" else (check.tolerance or TOLERANCE)
+        if value is None or check.value is None or abs(value - check.value) > tolerance + 1e-9:
+            return f"{check.of} is {value}, not {check.value}"
+    elif check.kind == "task_set":
+        members = truth.members(check.of)
+        if members is None or set(members) != set(check.tasks):
+            return f"{check.of} holds {', '.join(members or ()) or 'nothing'}"
+    elif check.kind == "label":
+        wrong = [task for task in check.tasks if truth.labels.get(task) != check.label]
+        if wrong:
+            return f"task {wrong[0]} is labelled {truth.labels.get(wrong[0])}, not {check.label}"
+    elif check.kind == "rate":
+        rate = truth.tasks.get(check.tasks[0])
+        if rate != (check.passed, check.total):
+            return f"task {check.tasks[0]} passes {rate}, not {(check.passed, check.total)}"
+    elif check.kind == "ordering":
+        more, less = (truth.value(f"{check.of}.{part}") for part in (check.greater, check.lesser))
+        if more is None or less is None or more <= less:
+            return f"{check.greater} has {more}, {check.lesser} has {less}"
+    else:
+        return why_not_cited(check, truth)
+    return ""
+
+
+def why_not_cited(check: Check, truth: Truth) -> str:
+    """What is wrong with the rollouts a fact names; nobody can tell without rollouts."""
+    missing = [citation for citation in check.citations if truth.has_rollout(citation) is False]
+    if missing:
+        return f"there is no rollout {missing[0]}"
+    if check.quote and truth.says(check.citations[0], check.quote) is False:
+        return f"{check.citations[0]} does not say {check.quote!r}"
+    return ""
+
+
+def false_facts(facts: Iterable[Fact], truth: Truth) -> list[str]:
+    """Facts that are not true of the run, with what is."""
+    told = [(fact.id, why_false(fact.check, truth)) for fact in facts if fact.check is not None]
+    return [f"{name}: {why}" for name, why in told if why]
