@@ -93,14 +93,27 @@ def stop(message: str, code: int) -> NoReturn:
     """Says why on stderr, in text that cannot do anything to the terminal, with commands on lines of their own."""
     from blade.report.text import plain
 
+    if "--json" in sys.argv[1:]:
+        print_error_as_json(message, code)
+        raise typer.Exit(code)
     first, *commands = message.split("\n")
     typer.echo("\n".join([f"blade: {plain(first)}", *(f"  {plain(line.strip())}" for line in commands)]), err=True)
     raise typer.Exit(code)
 
 
+def print_error_as_json(message: str, code: int) -> None:
+    """The same for a program: one object on stderr, so that stdout stays what it promises to be."""
+    import msgspec
+
+    from blade.report.text import plain, safe_json
+
+    error = {"error": {"message": plain(message), "exit_code": code}}
+    typer.echo(safe_json(msgspec.json.encode(error)), err=True)
+
+
 app = typer.Typer(
     cls=Front,
-    add_completion=False,
+    add_completion=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     no_args_is_help=True,
@@ -129,8 +142,24 @@ app.command(epilog=judge.EPILOG)(judge.judge)
 
 def print_version(wanted: bool) -> None:
     if wanted:
-        typer.echo(f"blade {__version__}")
+        typer.echo(f"blade {__version__}\n{versions()}")
         raise typer.Exit
+
+
+def versions() -> str:
+    """What a report of a bug needs to know beside our own version."""
+    import platform
+    from importlib.metadata import PackageNotFoundError, version
+
+    def told(name: str) -> str:
+        try:
+            return version(name)
+        except PackageNotFoundError:
+            return "not installed"
+
+    rows = {"python": f"{platform.python_version()} on {platform.system()} {platform.machine()}"}
+    rows |= {name: told(name) for name in ("msgspec", "numpy", "zstandard", "hyperscan", "openai", "anthropic")}
+    return "\n".join(f"{name:10} {what}" for name, what in rows.items())
 
 
 @app.callback(epilog=epilog("blade diagnose rollouts.jsonl --out out", "blade demo"))

@@ -9,7 +9,6 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import msgspec
-import openai
 
 from blade.errors import UsageError
 from blade.evals.counted import is_number
@@ -17,6 +16,7 @@ from blade.evals.files import ENCODER
 from blade.evals.materialize import Row
 from blade.evals.rows import FAILURE, NOT_KEPT, identity
 from blade.llm.bodies import BOUNDED, BadBody, read_body
+from blade.llm.connect import without_sdk
 from blade.llm.faults import kind_of, malformed, redacted, retry_after, timed_out
 from blade.llm.model import ModelError
 from blade.llm.retrying import Backoff
@@ -35,7 +35,7 @@ class AgentPlayer:
         self.name = f"agent at {urlsplit(self.url).hostname}"
         self._timeout = timeout
         self._backoff = backoff
-        self._client: openai.DefaultAsyncHttpxClient | None = None
+        self._client: Any = None
         self.notes: list[str] = []
 
     async def judged(self, row: Row) -> Row:
@@ -46,6 +46,10 @@ class AgentPlayer:
 
     async def _post(self, data: bytes) -> Row:
         if self._client is None:
+            try:
+                import openai
+            except ModuleNotFoundError as error:
+                raise without_sdk(error) from error
             self._client = openai.DefaultAsyncHttpxClient(timeout=self._timeout, event_hooks=BOUNDED)
         try:
             async with asyncio.timeout(self._timeout):

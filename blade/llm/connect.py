@@ -64,7 +64,23 @@ def checked_url(url: str | None) -> str | None:
 
 
 def wire_of(api: str) -> Wire[Any]:
-    """The wire of an API; each brings its SDK, which takes a moment to load."""
+    """The wire of an API; each brings its SDK, which takes a moment to load and not everybody has.
+
+    Raises:
+        UsageError: the SDK is not installed.
+    """
+    try:
+        return load_wire(api)
+    except ModuleNotFoundError as error:
+        raise without_sdk(error) from error
+
+
+def without_sdk(error: ModuleNotFoundError) -> UsageError:
+    """What to do about an SDK that is missing."""
+    return UsageError(f"asking a model needs the package {error.name}: pip install 'blade-diagnostics[llm]'.")
+
+
+def load_wire(api: str) -> Wire[Any]:
     if api == "messages":
         from blade.llm.messages import MessagesWire
 

@@ -1,5 +1,6 @@
 """What a user sees when something goes wrong: one sentence saying what to do, the right exit code, no traceback."""
 
+import json
 import os
 import signal
 import subprocess
@@ -218,3 +219,24 @@ def test_the_exit_code_of_a_process_is_the_same(tmp_path: Path) -> None:
     done = blade_process("diagnose", tmp_path / "none.jsonl")
 
     assert (done.returncode, done.stdout) == (3, b"")
+
+
+def test_an_error_is_json_for_whom_asks_for_json(tmp_path: Path) -> None:
+    found = blade_process("show", tmp_path / "none", "1:0", "--json")
+
+    error = json.loads(found.stderr)["error"]
+    assert (found.returncode, found.stdout, error["exit_code"]) == (3, b"", 3)
+    assert "is no folder; make a diagnosis" in error["message"]
+
+
+@pytest.mark.parametrize("api", ["chat", "messages"])
+def test_without_an_sdk_the_extra_that_brings_it_is_named(api: str) -> None:
+    code = (
+        "import sys; sys.modules['openai'] = sys.modules['anthropic'] = None\n"
+        "from blade.llm import connect\n"
+        f"connect('m', base_url='http://127.0.0.1:1/v1', api='{api}')"
+    )
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+
+    assert "UsageError: asking a model needs the package" in found.stderr
+    assert "pip install 'blade-diagnostics[llm]'" in found.stderr

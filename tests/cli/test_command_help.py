@@ -77,8 +77,17 @@ def test_no_command_at_all_shows_the_help() -> None:
     assert "Understand a run:" in blade().output
 
 
-def test_the_version_is_printed() -> None:
-    assert blade_process("--version").stdout.decode() == f"blade {__version__}\n"
+def test_the_version_is_printed_with_those_of_what_matters() -> None:
+    first, *others = blade_process("--version").stdout.decode().splitlines()
+
+    assert first == f"blade {__version__}"
+    assert [line.split()[0] for line in others] == [
+        "python", "msgspec", "numpy", "zstandard", "hyperscan", "openai", "anthropic",
+    ]  # fmt: skip
+
+
+def test_completion_for_a_shell_can_be_had() -> None:
+    assert b"_blade_completion" in blade_process("--show-completion", "bash").stdout
 
 
 def test_help_loads_neither_the_engine_nor_what_it_draws_with() -> None:
