@@ -1,8 +1,9 @@
 """Measures reading other formats beside the software that writes them: `make bench-readers`.
 
-Each format's own software must be installed beside BLADE (`.venv/bin/pip install inspect-ai`); without it, its part is
-left out. Logs are made here from the samples in tests/data. Both sides give every rollout with its whole trajectory;
-processor time counts, the best of three. Memory is what reading adds to a process, for a small log and a large one.
+Each format's own software must be installed beside BLADE (`.venv/bin/pip install inspect-ai harbor`); without it, its
+part is left out. Logs are made here from the samples in tests/data. Both sides give every rollout with its whole
+trajectory; processor time counts, the best of three. Memory is what reading adds to a process, for a small log and a
+large one.
 """
 
 import argparse
@@ -13,12 +14,13 @@ import resource
 import tempfile
 import zipfile
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from timing import apart, timed
 
-from blade.rollouts.formats import inspect
+from blade.rollouts.formats import harbor, inspect
 from blade.rollouts.formats.reader import Reader
 from blade.rollouts.formats.zips import open_archive, unpack
 from blade.rollouts.values import Rollout
@@ -131,7 +133,51 @@ def others(sample: dict[str, Any], events: list[dict[str, Any]]) -> Iterator[dic
     yield from kept
 
 
-CONTESTS = [Contest(inspect.READER, "inspect-ai", "inspect_ai.log", read_with_inspect, make_inspect_log)]
+def read_with_harbor(path: Path) -> int:
+    results = importlib.import_module("harbor.models.trial.result").TrialResult
+    trajectories = importlib.import_module("harbor.models.trajectories").Trajectory
+    count = 0
+    for trial in sorted(path.iterdir()):
+        results.model_validate_json((trial / "result.json").read_text())
+        trajectories.model_validate_json((trial / "agent" / "trajectory.json").read_text())
+        count += 1
+    return count
+
+
+def make_harbor_job(path: Path, trials: int, turns: int = 40, *, escaped: bool = False) -> None:
+    """A job of agents that call a tool some forty times each and read sixty lines a time, after the sample trial.
+
+    Terminus writes its trajectories in ASCII, other agents leave letters as they are.
+    """
+    sample = DATA / "harbor/job/fix-git__a1"
+    document = json.loads((sample / "agent/trajectory.json").read_text())
+    prompt, turn = document["steps"][:2], document["steps"][2]
+    for number in range(trials):
+        steps = [*prompt]
+        for _ in range(turns):
+            step = json.loads(json.dumps({**turn, "step_id": len(steps) + 1}))
+            step["reasoning_content"] = " ".join(f"thought {word} of {number}" for word in range(40))
+            step["observation"]["results"][0]["content"] = "\n".join(f"{number}: line {line}" * 3 for line in range(60))
+            steps.append(step)
+        folder = path / f"fix-git__{number:05}"
+        (folder / "agent").mkdir(parents=True)
+        (folder / "result.json").write_text((sample / "result.json").read_text())
+        (folder / "agent/trajectory.json").write_text(
+            json.dumps({**document, "steps": steps}, indent=2, ensure_ascii=escaped)
+        )
+
+
+CONTESTS = [
+    Contest(inspect.READER, "inspect-ai", "inspect_ai.log", read_with_inspect, make_inspect_log),
+    Contest(harbor.READER, "harbor", "harbor.models.trial.result", read_with_harbor, make_harbor_job),
+    Contest(
+        harbor.READER,
+        "harbor, in ASCII",
+        "harbor.models.trial.result",
+        read_with_harbor,
+        partial(make_harbor_job, escaped=True),
+    ),
+]
 
 if __name__ == "__main__":
     main()

@@ -11,7 +11,7 @@ import msgspec
 
 from blade.errors import InputError
 from blade.rollouts.lines import Record, line_records, read_chunks, skip_mark
-from blade.rollouts.sources import damage_errors, open_stream
+from blade.rollouts.sources import GZIP_MAGIC, ZSTD_MAGIC, damage_errors, open_stream
 from blade.rollouts.values import BadLine, Item, ItemKind, Source
 
 Decoded = TypeVar("Decoded")
@@ -25,6 +25,10 @@ def read_bytes(path: Path) -> bytes:
         InputError: it cannot be read, or ends before it should.
     """
     try:
+        # Opened once: folders of foreign formats hold many small files.
+        data = path.read_bytes()
+        if not data.startswith((GZIP_MAGIC, ZSTD_MAGIC)):
+            return data
         with open_stream(path) as stream:
             return stream.read()
     except damage_errors() as error:
