@@ -13,7 +13,7 @@ NATIVE := scripts/build_native.py $(wildcard blade/rollouts/native/*.[ch])
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test check bench bench-coverage bench-compare bench-reading bench-readers bench-diagnose bench-throughput bench-audit accuracy e2e rollouts clean
+.PHONY: help demo test check bench bench-coverage bench-compare bench-reading bench-readers bench-diagnose bench-throughput bench-audit accuracy fuzz faults e2e rollouts clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-15s %s\n", $$1, $$2}' Makefile
@@ -51,6 +51,12 @@ bench-throughput: .venv/.run ## measure how the runner keeps up with the bare SD
 
 bench-audit: .venv/.dev ## measure how many lies in reports are caught, and how often truth is called one
 	.venv/bin/python tests/bench/audit.py
+
+fuzz: .venv/.dev ## diagnose damaged files and look for crashes and silent losses (ARGS="--minutes 120 --seed 7")
+	.venv/bin/python tests/bench/fuzz.py $(ARGS)
+
+faults: .venv/.dev ## run against a misbehaving server, ended again and again (ARGS="--minutes 120 --seed 7")
+	.venv/bin/python tests/bench/faults.py $(ARGS)
 
 accuracy: .venv/.run ## put known faults into made-up runs and measure how many the diagnosis finds (ARGS="--trials 5"; on rows nobody here made: ARGS="--data DIR")
 	.venv/bin/python tests/accuracy/run.py $(ARGS)

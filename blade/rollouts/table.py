@@ -227,8 +227,8 @@ class Run(msgspec.Struct, frozen=True, kw_only=True, eq=False):
             task=table.tasks[int(table.task[row])],
             repeat=int(table.repeat[row]),
             reward=known(table.reward[row]),
-            model=table.model.at(row),
-            agent=table.agent.at(row),
+            model=as_text(table.model.at(row)),
+            agent=as_text(table.agent.at(row)),
             status=STATUSES[int(table.status[row])],
             failure=table.failure.at(row),
             ending=meaning.ending
@@ -256,6 +256,11 @@ class Run(msgspec.Struct, frozen=True, kw_only=True, eq=False):
             items=read_items(record, form),
             source=self.source(row),
         )
+
+
+def as_text(value: Any) -> str | None:
+    """A name as a text, also where a row gives a number or a flag for one."""
+    return value if value is None or isinstance(value, str) else str(value)
 
 
 def text_or_none(value: Any) -> str | None:

@@ -52,3 +52,10 @@ def test_an_unknown_repeat_names_those_there_are(tmp_path: Path) -> None:
 def test_an_item_is_cited_behind_its_rollout(tmp_path: Path) -> None:
     table = read_rows(tmp_path, [rollout(5, 2)]).table
     assert [table.citation(0), table.citation(0, 3), table.citation(0, -1)] == ["5:2", "5:2#3", "5:2"]
+
+
+def test_a_model_and_an_agent_that_are_numbers_are_named_by_their_text(tmp_path: Path) -> None:
+    rows = [rollout(n, 0, 1.0, response={"model": 7}, agent_ref={"name": 3}) for n in range(2)]
+    found = read_rows(tmp_path, rows).rollout("1:0")
+
+    assert {type(found.model), type(found.agent)} <= {str, type(None)}
