@@ -186,9 +186,8 @@ def main() -> int:
         end = time.monotonic() + 60 * given.minutes
         while time.monotonic() < end:
             trial.run()
-    print(
-        f"{trial.counts.total() - trial.counts['cache entries']} files {dict(trial.counts)}: {len(trial.findings)} findings"
-    )
+    files = trial.counts.total() - trial.counts["cache entries"]
+    print(f"{files} files {dict(trial.counts)}: {len(trial.findings)} findings")
     return 1 if trial.findings else 0
 
 
