@@ -12,7 +12,7 @@ import msgspec
 
 from blade.audit.narrated import Standard
 from blade.diagnosis.analysis import Analysis, Cause
-from blade.diagnosis.labels import CAUSES, Evidence, is_by_rule
+from blade.diagnosis.labels import CAUSES, UNDECIDED, Evidence, is_by_rule
 from blade.errors import BladeError
 from blade.report.contrasts import MODES
 from blade.report.dives import cause_words
@@ -113,7 +113,7 @@ def lost_templates(analysis: Analysis) -> Iterator[str]:
 def label_templates(causes: Sequence[Cause]) -> Iterator[str]:
     """How many tasks have each label, in the order of causes."""
     labels = {cause.label for cause in causes}
-    for label in sorted(labels, key=lambda label: ([*CAUSES].index(label[:2]), label)):
+    for label in sorted(labels, key=lambda label: ([*CAUSES, UNDECIDED].index(label[:2]), label)):
         meaning = "" if label.endswith("?") else f" ({cause_words(label)})"
         count = f'{{{{ labels[{literal(label)}] | plural("task") }}}}'
         yield f"the label `{label}`{meaning} is given to {count}"

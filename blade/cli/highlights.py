@@ -8,19 +8,19 @@ from rich.text import Text
 
 from blade.cli.terminal import command, indented
 from blade.diagnosis.analysis import Analysis, Signal, SliceTable
-from blade.diagnosis.labels import is_by_rule
+from blade.diagnosis.labels import UNDECIDED
 from blade.diagnosis.reading import reading_words
 from blade.metrics import Slice
 from blade.report.advice import DRAFTS, rests_on
 from blade.report.dives import cause_words
 from blade.report.headline import gain_words, is_rate, value_words
-from blade.report.numbers import count, number, plural, points, share
+from blade.report.numbers import count, number, plural, points
 from blade.report.text import one_line
 from blade.report.workspace import READING_LIST, REPORT
 
 MOST_SIGNALS = 5
 MOST_SLICES = 4
-MOST_TRAITS = 3
+MOST_MODES = 8
 MOST_FIXES = 3
 MOST_CAUSES = 8
 MOST_TO_READ = 3
@@ -129,19 +129,20 @@ def distinct(cuts: list[Cut]) -> list[Cut]:
     return out
 
 
-def contrast_lines(analysis: Analysis) -> list[RenderableType]:
-    """What goes with failing or passing in rollouts of the same task, with a pair to compare."""
-    traits = analysis.contrast.traits
-    if not traits:
+def mode_lines(analysis: Analysis) -> list[RenderableType]:
+    """What goes with failing in this run, in its own words, each with a place to look."""
+    if not analysis.modes:
         return []
-    # Two traits of the very same rollouts, as "calls x" and "first tool is x" often are, are one thing seen twice.
-    seen = {(*trait.failing, *trait.passing, *trait.examples): trait for trait in reversed(traits)}
-    table = grid("", "failing", "passing", "compare")
-    for trait in list(reversed(seen.values()))[:MOST_TRAITS]:
-        pair = one_line(" ".join(trait.examples), 60)
-        cells = [one_line(trait.trait, 60), share(*trait.failing), share(*trait.passing)]
-        table.add_row(*map(Text, cells), Text(pair, "cyan"))
-    return [table, *rest(len(traits) - MOST_TRAITS, "trait")]
+    table = grid("", "failed", "passed", "tasks", "for example")
+    for mode in analysis.modes[:MOST_MODES]:
+        numbers = [Text(count(number)) for number in (mode.failed, mode.passed, len(mode.tasks))]
+        table.add_row(Text(one_line(mode.title, 90)), *numbers, Text(one_line([*mode.citations, ""][0], 60), "cyan"))
+    return [table, *rest(len(analysis.modes) - MOST_MODES, "mode")]
+
+
+def predictor_lines(analysis: Analysis) -> list[RenderableType]:
+    """What tells tasks that fail from tasks that pass."""
+    return [indented(Text(one_line(predictor.sentence, 200))) for predictor in analysis.predictors]
 
 
 def fix_lines(analysis: Analysis) -> list[RenderableType]:
@@ -174,14 +175,14 @@ def cause_lines(analysis: Analysis) -> list[RenderableType]:
     table = grid("", "tasks", "")
     for label, tasks in ordered[:MOST_CAUSES]:
         table.add_row(Text(one_line(label, 20), "cyan"), Text(count(tasks)), Text(likely_cause(label), "dim"))
-    drafts = sum(is_by_rule(cause.author) for cause in analysis.causes)
-    read = f"{drafts} of {plural(len(analysis.causes), 'task')} by rule, not yet read"
+    read = f"{len(analysis.causes) - tally.get(UNDECIDED, 0)} decided, {tally.get(UNDECIDED, 0)} await a reader"
     return [table, *rest(len(ordered) - MOST_CAUSES, "cause"), indented(Text(read, "dim"))]
 
 
 def likely_cause(label: str) -> str:
     """A label in words: `BI+UK?` is a draft of a behavioural issue and unreliable knowledge."""
-    return f"{cause_words(label)}, perhaps" if label.endswith("?") else cause_words(label)
+    is_doubted = label.endswith("?") and label != UNDECIDED
+    return f"{cause_words(label)}, perhaps" if is_doubted else cause_words(label)
 
 
 def reading_lines(analysis: Analysis, folder: str) -> list[RenderableType]:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 EPILOG = epilog(
     'blade label out 12 --cause BI --cite 12:3#5 --quote "Error: no seats" --reason "ignored the tool\'s error"',
     'blade label out 7 --cause TI --cite 7:0 --cite 7:1 --reason "the verifier rejects a right answer" -c high',
+    'blade label out --mode test-large-fails --cause KG --reason "no attempt handles more than one file"',
 )
 
 
@@ -28,7 +29,11 @@ class Confidence(StrEnum):
 
 def label(
     folder: Folder,
-    task: Annotated[str, typer.Argument(metavar="TASK", help="The task, by its key.", show_default=False)],
+    task: Annotated[
+        str | None,
+        typer.Argument(metavar="[TASK]", help="The task, by its key; left out with --mode.", show_default=False),
+    ] = None,
+    *,
     cause: Annotated[
         str,
         typer.Option(
@@ -37,8 +42,17 @@ def label(
             "KG knowledge gap; a mix as BI+KG, a draft as BI?.",
         ),
     ],
-    cite: Annotated[list[str], typer.Option(metavar="TASK:REPEAT[#ITEM]", help="Where the proof is; may be repeated.")],
     reason: Annotated[str, typer.Option(metavar="TEXT", help="Why, in one sentence.")],
+    cite: Annotated[
+        list[str] | None, typer.Option(metavar="TASK:REPEAT[#ITEM]", help="Where the proof is; may be repeated.")
+    ] = None,
+    mode: Annotated[
+        str | None,
+        typer.Option(
+            metavar="CODE",
+            help="Label every task of this failure mode whose failing rollouts all show it, with them as the proof.",
+        ),
+    ] = None,
     quote: Annotated[
         list[str] | None,
         typer.Option(
@@ -61,23 +75,36 @@ def label(
     from blade.cli.folders import open_folder
     from blade.cli.terminal import command, print_value_as_json
     from blade.diagnosis import Label
+    from blade.report.labelling import ModeLabels, labels_for_mode
     from blade.report.text import one_line
     from blade.report.workspace import append_label
 
+    if (task is None) == (mode is None):
+        raise UsageError("name either a task or, with --mode, a failure mode; modes are in analysis.json.")
+    if (mode is None) == (not cite):
+        raise UsageError("a task needs --cite, where the proof is; a mode brings its own.")
+    workspace = open_folder(folder)
     said = Label(
-        task=task,
+        task=task or "",
         cause=cause,
         confidence=confidence.value,
         author=author or f"human:{user_name()}",
         reason=reason,
-        evidence=pair_up(cite, quote or []),
+        evidence=pair_up(cite or [], quote or []),
     )
-    written = append_label(open_folder(folder), said)
+    found = ModeLabels(labels=[said], skipped={})
+    if mode is not None:
+        found = labels_for_mode(mode, said, workspace.analysis, workspace.labels)
+    run = workspace.run() if len(found.labels) > 1 else None
+    written = [append_label(workspace, one, run) for one in found.labels]
     if as_json:
-        print_value_as_json(written)
-    else:
-        typer.echo(f"{one_line(written.task)}: {written.cause} by {one_line(written.author)}")
-        typer.echo(f"Put it into the report with: {command('blade', 'report', str(folder))}", err=True)
+        print_value_as_json(written[0] if mode is None else ModeLabels(labels=written, skipped=found.skipped))
+        return
+    for one in written:
+        typer.echo(f"{one_line(one.task)}: {one.cause} by {one_line(one.author)}")
+    for left, why in found.skipped.items():
+        typer.echo(f"{one_line(left)}: not labelled, {one_line(why)}", err=True)
+    typer.echo(f"Put it into the report with: {command('blade', 'report', str(folder))}", err=True)
 
 
 def pair_up(citations: list[str], quotes: list[str]) -> "list[Evidence]":

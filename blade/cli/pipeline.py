@@ -44,8 +44,10 @@ def diagnose_into(
     diagnosed = [diagnose(run, options, others=runs) for run in runs]
     folders = [out / name for name in folder_names([run.name for run in runs])] if several else [out]
     workspaces = [
-        write_workspace(folder, run, analysis, Request(inputs=list(inputs), read=read, analyze=options, run=run.name))
-        for folder, (run, _, _, analysis) in zip(folders, diagnosed, strict=True)
+        write_workspace(
+            folder, one.run, one.analysis, Request(inputs=list(inputs), read=read, analyze=options, run=one.run.name)
+        )
+        for folder, one in zip(folders, diagnosed, strict=True)
     ]
     if several:
         write_file(out / RUNS, canonical_json(RunList(runs=[entry(workspace) for workspace in workspaces])))

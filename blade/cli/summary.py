@@ -11,10 +11,11 @@ from rich.text import Text
 from blade.cli.bars import bucket_bar
 from blade.cli.highlights import (
     cause_lines,
-    contrast_lines,
     fix_lines,
     grid,
+    mode_lines,
     pattern_lines,
+    predictor_lines,
     reading_lines,
     signal_lines,
     slice_lines,
@@ -50,11 +51,12 @@ def print_summary(console: Console, workspace: Workspace) -> None:
     analysis, folder = workspace.analysis, str(workspace.folder)
     put(console, *opening(analysis, width=console.width))
     print_section(console, "Mind", cautions(analysis))
+    print_section(console, "What goes with failing", mode_lines(analysis))
     if analysis.pack is not None:
         print_section(console, f"How rollouts fail (pack {one_line(analysis.pack.name)})", pattern_lines(analysis))
     print_section(console, "Seen in rollouts", signal_lines(analysis))
+    print_section(console, "What tells tasks apart", predictor_lines(analysis))
     print_section(console, "Where it differs", slice_lines(analysis))
-    print_section(console, "What goes with failing or passing, within a task", contrast_lines(analysis))
     print_section(console, "Causes so far", cause_lines(analysis))
     print_section(console, "Worth fixing", fix_lines(analysis))
     print_section(console, "Read first", reading_lines(analysis, folder))

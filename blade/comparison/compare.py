@@ -126,7 +126,8 @@ def common_success(base: Diagnosed, candidate: Diagnosed) -> Success:
 def compare_many(
     runs: Sequence[Diagnosed], options: CompareOptions | None = None, *, rng: np.random.Generator | None = None
 ) -> Comparison:
-    """The first run against the second; with more than two, every pair and a ranking besides.
+    """The first run against the second, as a pair chosen in advance; with more than two, every pair besides, adjusted
+    for their number, and a ranking.
 
     Raises:
         UsageError: fewer than two runs, or what `compare` raises for any pair of them.
@@ -138,13 +139,12 @@ def compare_many(
         return compare(runs[0], runs[1], options, rng=rng)
     seen = [find_patterns(run, options.pack) for run in runs]
     places = list(combinations(range(len(runs)), 2))
-    pairs = adjusted(
-        [compare_alike(*alike(runs[i], runs[j]), options, patterns=(seen[i], seen[j]), rng=rng) for i, j in places]
-    )
+    plain = [compare_alike(*alike(runs[i], runs[j]), options, patterns=(seen[i], seen[j]), rng=rng) for i, j in places]
+    pairs = adjusted(plain)
     ranking = rank_runs(
         [run.outcomes for run in runs], [run.run.name for run in runs], dict(zip(places, pairs, strict=True))
     )
-    return msgspec.structs.replace(pairs[0], pairs=pairs, ranking=ranking)
+    return msgspec.structs.replace(plain[0], pairs=pairs, ranking=ranking)
 
 
 def adjusted(pairs: list[Comparison]) -> list[Comparison]:

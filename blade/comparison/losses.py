@@ -1,10 +1,12 @@
 """What every failing rollout is charged to: one thing each, so that losses add up.
 
 The order is the order in which causes are tried: infrastructure, verifier, a verdict that the other run contradicts,
-then the patterns of a taxonomy pack both runs are read with, then the behavioural signals as they stand in the rules,
-and last the two signals that are too common to decide anything alone. What none of them is on is unexplained.
+then the patterns of a taxonomy pack both runs are read with, then the failure modes of either run in their own words,
+the most telling kind first, and last the behavioural signals. What none of them is on is unexplained.
 """
 
+from collections import Counter
+from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -13,21 +15,20 @@ from blade.comparison.contradictions import find_contradictions
 from blade.comparison.pairing import Pairing, Scores
 from blade.comparison.patterns import Charge, Patterns, shared_patterns
 from blade.diagnosis import Diagnosed
+from blade.diagnosis.modes import RANK, Mined, codes_of
+from blade.diagnosis.observations import Observation, title_of
 from blade.diagnosis.signals import RULES
 from blade.metrics import Outcomes
 from blade.metrics.values import Bools, Floats, Ints
 
-TOO_COMMON: Final = ("tool_timeout", "tool_error")
-"""Signals that many passing rollouts carry too; they are tried last."""
-DECISIVE: Final = [rule for rule in RULES if rule.kind == "behaviour" and rule.code not in TOO_COMMON]
-LAST: Final = [rule for rule in RULES if rule.code in TOO_COMMON]
 VERIFIER_CODES: Final = tuple(rule.code for rule in RULES if rule.kind == "verifier")
 
 INFRASTRUCTURE: Final = Charge("infrastructure", "infrastructure", "infrastructure failures")
 VERIFIER: Final = Charge("verifier", "verifier", "verifier, judge or environment failures")
 VERDICT: Final = Charge("verdict", "verifier", "answers that the other run's verifier passed")
-BEHAVIOURS: Final = tuple(Charge(rule.code, "behaviour", rule.title) for rule in [*DECISIVE, *LAST])
-UNEXPLAINED: Final = Charge("unexplained", "unexplained", "failures that no signal explains")
+BEHAVIOURS: Final = tuple(Charge(rule.code, "behaviour", rule.title) for rule in RULES if rule.kind == "behaviour")
+UNEXPLAINED: Final = Charge("unexplained", "unexplained", "failures that nothing in the rows explains")
+MOST_MODES: Final = 20
 ROUNDING: Final = 1e-13
 """A loss this small is an accident of arithmetic."""
 
@@ -57,8 +58,10 @@ def find_losses(base: Diagnosed, candidate: Diagnosed, pairing: Pairing, pattern
     best = best_score(base.outcomes, candidate.outcomes)
     patterns = shared_patterns(*patterns)
     contradicted = find_contradictions(base, candidate, pairing)
-    charges = (INFRASTRUCTURE, VERIFIER, VERDICT, *patterns[0].charges, *BEHAVIOURS, UNEXPLAINED)
-    masks = [find_masks(*side) for side in zip((base, candidate), contradicted, patterns, strict=True)]
+    modes = either_modes(base.mined, candidate.mined)
+    named = tuple(Charge(f"mode.{code}", "behaviour", title_of(mode)) for mode, code in modes.items())
+    charges = (INFRASTRUCTURE, VERIFIER, VERDICT, *patterns[0].charges, *named, *BEHAVIOURS, UNEXPLAINED)
+    masks = [find_masks(*side, modes) for side in zip((base, candidate), contradicted, patterns, strict=True)]
     return Ledger(
         charges,
         losses_of(base.outcomes, pairing.base, masks[0], best=best),
@@ -72,14 +75,27 @@ def best_score(base: Outcomes, candidate: Outcomes) -> float:
     return max(1.0, *(float(scores.max(initial=-np.inf)) for scores in known))
 
 
-def find_masks(diagnosed: Diagnosed, contradicted: Bools, patterns: Patterns) -> list[Bools]:
+def either_modes(base: Mined, candidate: Mined) -> dict[Observation, str]:
+    """The modes with most failures in either run, each with a short name, the most telling kind first."""
+    failures: Counter[Observation] = Counter()
+    for mined in (base, candidate):
+        failures.update({one.observation: len(one.failing) for one in mined.modes})
+    chosen = sorted((mode for mode, _ in failures.most_common(MOST_MODES)), key=lambda mode: (RANK[mode.kind], mode))
+    return dict(zip(chosen, codes_of(chosen), strict=True))
+
+
+def find_masks(
+    diagnosed: Diagnosed, contradicted: Bools, patterns: Patterns, modes: Mapping[Observation, str]
+) -> list[Bools]:
     """Per charge that explains something, in order: the rows it is on."""
     seen, count = diagnosed.sightings.seen, len(diagnosed.outcomes.task)
+    shown = {one.observation: one.seen.rows for one in diagnosed.mined.tested}
     return [
         diagnosed.outcomes.infrastructure,
         on_rows([seen[code].rows for code in VERIFIER_CODES], count),
         contradicted,
         *(on_rows([rows], count) for rows in patterns.rows),
+        *(on_rows([shown[mode]] if mode in shown else [], count) for mode in modes),
         *(on_rows([seen[behaviour.part].rows], count) for behaviour in BEHAVIOURS),
     ]
 

@@ -9,8 +9,9 @@ from typing import Literal
 import msgspec
 
 from blade.diagnosis.headroom import Headroom
-from blade.diagnosis.labels import Confidence, Evidence
+from blade.diagnosis.labels import Candidate, Confidence, Evidence
 from blade.diagnosis.pairs import Contrast
+from blade.diagnosis.predictors import Predictor
 from blade.metrics import Buckets, Interval, Metric, Metrics, Misplacement, Success, TaskResult, VarianceSplit, Variant
 from blade.metrics.effort import Effort
 from blade.metrics.prices import Cost
@@ -18,7 +19,7 @@ from blade.metrics.slices import Slice
 from blade.rollouts import BadLine, Duplicate, Identity
 from blade.rollouts.card import card
 
-SCHEMA_VERSION = "1.0"
+SCHEMA_VERSION = "2.0"
 
 
 class SourceFile(msgspec.Struct, frozen=True, kw_only=True):
@@ -222,7 +223,7 @@ class Mode(msgspec.Struct, frozen=True, kw_only=True):
     headroom: Metric | None = None
     """What the headline would gain at most if it went away."""
     citations: list[str] = []
-    """Failing rollouts that show it, at the item; at most 50."""
+    """Failing rollouts that show it, at the item; at most `MAX_LISTED`."""
     examples: list[Evidence] = []
     """A few of them with what stands there."""
 
@@ -253,13 +254,24 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     """The headline if these rows had passed; `None` when nothing says they would have."""
 
 
+class DecisiveStep(msgspec.Struct, frozen=True, kw_only=True):
+    """Where a rollout went wrong, claimed with its evidence."""
+
+    citation: str
+    """The item."""
+    why: str
+    """What shows it."""
+    probability: float
+    """How often such a claim was right on labelled failures."""
+
+
 class Cause(msgspec.Struct, frozen=True, kw_only=True):
     """Why a task is not always passed, by the label in force."""
 
     task: str
     """Task key."""
     label: str
-    """The cause; a trailing `?` marks a draft that waits for a reader."""
+    """The cause; `?` when nothing is proven and a reader must decide, a trailing `?` when its author has doubts."""
     confidence: Confidence
     """How sure the author is."""
     author: str
@@ -268,6 +280,10 @@ class Cause(msgspec.Struct, frozen=True, kw_only=True):
     """Why."""
     evidence: list[Evidence] = []
     """The proof."""
+    candidates: list[Candidate] = []
+    """Where nothing is proven: the causes it may be, most likely first; empty where nobody can say."""
+    steps: list[DecisiveStep] = []
+    """Where the cited rollouts went wrong; only those in which something shows it."""
 
 
 class ReadingItem(msgspec.Struct, frozen=True, kw_only=True):
@@ -283,6 +299,8 @@ class ReadingItem(msgspec.Struct, frozen=True, kw_only=True):
     """Citations, in reading order."""
     command: str
     """The command that shows them."""
+    group: str = ""
+    """What its failures have in common with those of other tasks; one reading says what to look for in the others."""
 
 
 class PatternSeen(msgspec.Struct, frozen=True, kw_only=True):
@@ -334,7 +352,16 @@ class PackUse(msgspec.Struct, frozen=True, kw_only=True):
 
 
 Action = Literal[
-    "data repair", "rerun", "verifier repair", "environment", "agent loop", "prompt", "sft", "rl", "documentation"
+    "data repair",
+    "rerun",
+    "verifier repair",
+    "environment",
+    "agent loop",
+    "prompt",
+    "sft",
+    "rl",
+    "documentation",
+    "reading",
 ]
 
 
@@ -359,6 +386,8 @@ class Intervention(msgspec.Struct, frozen=True, kw_only=True):
     """Tasks it would also move, by an amount that cannot be seen: none of their rollouts is free of the mode."""
     citations: list[str] = []
     """A few of them."""
+    in_tasks: list[str] = []
+    """Tasks of these rollouts."""
 
 
 class Analysis(msgspec.Struct, frozen=True, kw_only=True):
@@ -402,6 +431,8 @@ class Analysis(msgspec.Struct, frozen=True, kw_only=True):
     """What was seen in them, most failures first."""
     modes: list[Mode] = []
     """What goes with failing in this run, most failures first."""
+    predictors: list[Predictor] = []
+    """What tells tasks that fail from tasks that pass, best first."""
     health: list[Finding]
     """What is wrong with data, infrastructure and verifier."""
     contrast: Contrast = Contrast()

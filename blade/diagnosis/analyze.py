@@ -8,33 +8,32 @@ from typing import NamedTuple
 import msgspec
 import numpy as np
 
-from blade.diagnosis.actions import unexpected
-from blade.diagnosis.analysis import Analysis, Coverage
+from blade.diagnosis.analysis import Analysis, Coverage, Mode
 from blade.diagnosis.causes import decide_causes
 from blade.diagnosis.contrast import contrast_run
 from blade.diagnosis.evidence import quote_evidence
-from blade.diagnosis.found import with_effect
+from blade.diagnosis.found import Found, with_effect
 from blade.diagnosis.funnel import build_funnel
 from blade.diagnosis.headroom import ablate
-from blade.diagnosis.health import check_health, not_read
-from blade.diagnosis.interventions import failure_modes, mode_interventions, rejudged
+from blade.diagnosis.health import check_health
 from blade.diagnosis.inventory import describe_inputs
 from blade.diagnosis.judging import decide_success, make_outcomes
-from blade.diagnosis.modes import describe_modes, find_modes
-from blade.diagnosis.observations import observe_run
-from blade.diagnosis.oddities import look_closer
+from blade.diagnosis.modes import NOTHING_MINED, Mined, Tested, describe_modes, mine, proofs_in, traits_of
+from blade.diagnosis.observations import NOTHING_NOTED, Noted, note_run
+from blade.diagnosis.predictors import Value, features_by_task, field_features, find_predictors
 from blade.diagnosis.published import check_published
-from blade.diagnosis.reading import reading_list
-from blade.diagnosis.readings import NOTHING_READ, Answered, read_closely
-from blade.diagnosis.relabelling import as_cause
+from blade.diagnosis.reading import group_tasks, reading_list
+from blade.diagnosis.remedies import REMEDIES, Remedy, faults, recommend, rejudged, remedy_for
 from blade.diagnosis.signals import Sightings, describe_signals, find_signals
 from blade.diagnosis.slicing import cut
 from blade.diagnosis.taxonomy import (
+    Taxonomy,
     classify,
     describe_pack,
+    named_by_pack,
     pack_findings,
-    pack_grounds,
     pack_modes,
+    pack_proofs,
     pack_quotes,
     pack_remedies,
     without_covered,
@@ -44,10 +43,12 @@ from blade.errors import UsageError
 from blade.metrics import Outcomes, Success, measure, parse_success_rule
 from blade.metrics.effort import compare_effort
 from blade.metrics.prices import Prices, cost_of, dollars, load_prices
-from blade.metrics.values import Floats
+from blade.metrics.values import Floats, Ints
 from blade.rollouts import ReadOptions
 from blade.rollouts.copies import is_copy
 from blade.rollouts.table import FAILED, TRUNCATED, RolloutTable, Run
+
+SEED = 0
 
 
 class AnalyzeOptions(msgspec.Struct, frozen=True, kw_only=True):
@@ -82,19 +83,17 @@ class Diagnosed(NamedTuple):
     outcomes: Outcomes
     sightings: Sightings
     analysis: Analysis
+    mined: Mined = NOTHING_MINED
+    """The failure modes with their rows, in the order of the analysis, and everything else that was tested."""
 
 
 class Judged(NamedTuple):
-    """A run with its successes and signals, before anything is computed from them."""
+    """A run with its successes and what was seen in it, before anything is computed from them."""
 
     success: Success
     outcomes: Outcomes
     sightings: Sightings
-    answers: list[Answered]
-    read: int
-    """Rollouts that were read to the end for it."""
-    left: int
-    """Rollouts that would have been worth it, too."""
+    noted: Noted
 
 
 def analyze(run: Run, options: AnalyzeOptions | None = None, *, others: Sequence[Run] = ()) -> Analysis:
@@ -106,7 +105,7 @@ def diagnose(run: Run, options: AnalyzeOptions | None = None, *, others: Sequenc
     """The analysis of a run together with the row-level columns it rests on."""
     options = options or AnalyzeOptions()
     table = run.table
-    success, outcomes, sightings, answers, read, left = judged(run, options)
+    success, outcomes, sightings, noted = judged(run, options)
     measures = measure(outcomes)
     published = check_published(run)
     copies = [other for other in others if other is not run and is_copy(run, other)]
@@ -117,22 +116,24 @@ def diagnose(run: Run, options: AnalyzeOptions | None = None, *, others: Sequenc
         sightings,
         published=published,
         copies=names,
-        answers=answers,
+        noted=noted,
         others=rivals(run, [other for other in others if other not in copies], options),
     )
-    findings += not_read(read, left)
     taxonomy = classify(run, outcomes, options.pack)
-    family = pack_grounds(taxonomy)
-    verdicts = decide_causes(measures.tasks, table, outcomes, sightings, findings, answers, family)
+    mined = mine(noted.observations, outcomes)
+    verdicts = decide_causes(
+        measures.tasks, table, outcomes, noted, sightings, findings, proofs_in(mined), pack_proofs(taxonomy)
+    )
     findings += pack_findings(run, taxonomy, findings)
-    causes = [as_cause(label) for label in quote_evidence(run, verdicts, pack_quotes(taxonomy))]
     prices = load_prices(Path(options.prices) if options.prices else None)
-    costs = quantities(table, prices)
-    own_modes, remedies = pack_modes(family), pack_remedies(taxonomy)
-    modes = {**own_modes, **without_covered(failure_modes(outcomes, sightings, findings), own_modes)}
-    rows = ablate(outcomes, modes)
-    mined = find_modes(observe_run(run, unexpected), outcomes)
-    contrast = contrast_run(run, outcomes, costs)
+    mined = mine(noted.observations, outcomes)
+    modes = named_by_pack(describe_modes(mined.modes, table, outcomes), mined.modes, taxonomy)
+    causes, modes = quote_evidence(run, verdicts, modes, noted, pack_quotes(taxonomy))
+    places, remedies = what_to_do(outcomes, sightings, findings, taxonomy, list(zip(modes, mined.modes, strict=True)))
+    rows = ablate(outcomes, places)
+    traits = traits_of(mined, table, outcomes)
+    predictors = find_predictors(task_features_of(run, noted, outcomes), outcomes, rng=np.random.default_rng(SEED))
+    contrast = contrast_run(run, outcomes, traits, tested=len(mined.tested))
     result = taxonomy.result
     analysis = Analysis(
         inputs=describe_inputs(run, published, names),
@@ -147,29 +148,56 @@ def diagnose(run: Run, options: AnalyzeOptions | None = None, *, others: Sequenc
         lowest_rate_behind_always=measures.lowest_rate_behind_always,
         tasks=measures.tasks,
         slices=cut(table, outcomes, options.slices, usual=() if result is None else result.pack.slices),
-        effort=compare_effort(outcomes, costs),
+        effort=compare_effort(outcomes, quantities(table, prices)),
         cost=cost_of(table, outcomes.success, prices),
         pack=describe_pack(run, taxonomy),
         funnel=build_funnel(table, outcomes) if result is None else [found.stage for found in result.stages],
         signals=describe_signals(sightings, table, outcomes),
-        modes=describe_modes(mined, table, outcomes),
+        modes=modes,
+        predictors=predictors,
         health=[with_effect(found, outcomes) for found in findings],
         contrast=contrast,
         causes=causes,
         headroom=rows,
-        interventions=rejudged(mode_interventions(table, outcomes, modes, rows, remedies), measures.tasks, causes),
-        reading_list=reading_list(causes, measures.tasks, table, outcomes, contrast.pairs),
+        interventions=rejudged(recommend(table, outcomes, rows, places, remedies), measures.tasks, causes),
+        reading_list=reading_list(
+            causes, measures.tasks, table, outcomes, contrast.pairs, group_tasks(modes, mined.modes, table, outcomes)
+        ),
     )
-    return Diagnosed(run, outcomes, sightings, analysis)
+    return Diagnosed(run, outcomes, sightings, analysis, mined)
 
 
 def judged(run: Run, options: AnalyzeOptions) -> Judged:
     """Which rollouts of a run succeeded, and what was seen in them."""
     success, passed = decide_success(run.table, options.success, source=options.success_source)
-    readings = NOTHING_READ if success.rule is None else read_closely(run, passed)
-    sightings = look_closer(find_signals(run.table), run.table, passed, readings)
-    outcomes = make_outcomes(run.table, passed, sightings, options.cluster_field)
-    return Judged(success, outcomes, sightings, readings.answers(), len(readings.all), readings.left)
+    noted = NOTHING_NOTED if success.rule is None else note_run(run, passed)
+    sightings = find_signals(run.table)
+    return Judged(success, make_outcomes(run.table, passed, sightings, options.cluster_field), sightings, noted)
+
+
+def task_features_of(run: Run, noted: Noted, outcomes: Outcomes) -> dict[str, list[Value]]:
+    """Everything known of tasks before they are tried but their names, plainest first."""
+    named = f"`{run.identity.task_field}`"
+    fields = {name: values for name, values in field_features(run.table, outcomes).items() if name != named}
+    return {**features_by_task(noted.features, run.table.tasks), **fields}
+
+
+def what_to_do(
+    outcomes: Outcomes,
+    sightings: Sightings,
+    findings: Sequence[Found],
+    taxonomy: Taxonomy,
+    modes: Sequence[tuple[Mode, Tested]],
+) -> tuple[dict[str, Ints], dict[str, Remedy]]:
+    """Everything that could be removed, by code: its rows, and how. What a pack names comes before what was mined.
+
+    A mode of a single task is something to read, not something to work on.
+    """
+    own = pack_modes(taxonomy)
+    mined = {mode.code: found.seen.rows for mode, found in modes if len(mode.tasks) > 1}
+    places = {**own, **without_covered({**faults(outcomes, sightings, findings), **mined}, own)}
+    remedies = {**REMEDIES, **{mode.code: remedy_for(mode) for mode, _ in modes}, **pack_remedies(taxonomy)}
+    return places, remedies
 
 
 def rivals(run: Run, others: Sequence[Run], options: AnalyzeOptions) -> list[Rival]:
@@ -179,7 +207,7 @@ def rivals(run: Run, others: Sequence[Run], options: AnalyzeOptions) -> list[Riv
         if other is not run and set(other.table.tasks) & set(run.table.tasks):
             with contextlib.suppress(UsageError):  # a run that lacks a named field has no opinion
                 theirs = judged(other, options)
-                found.append(Rival(other, theirs.outcomes, theirs.answers))
+                found.append(Rival(other, theirs.outcomes, theirs.noted.answers))
     return found
 
 

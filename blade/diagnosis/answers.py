@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
+from typing import NamedTuple
 
 import msgspec
 
@@ -52,6 +53,15 @@ TRIMMED = " .;:!\"'`*"
 LONGEST = 20_000
 SHORT = 80
 """Longer answers are prose or code, where brackets and labels mean something."""
+
+
+class Answered(NamedTuple):
+    """What a row answered, and the same without harmless differences."""
+
+    row: int
+    given: str
+    plain: str
+    expected: str | None
 
 
 def normalize(text: str) -> str:

@@ -7,8 +7,8 @@ call that was made right later was a slip; only what was never made right counts
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from blade.diagnosis.actions import decoded
 from blade.rollouts import Item
+from blade.rollouts.formats.calls import call_arguments
 
 TYPES: dict[str, tuple[type, ...]] = {
     "string": (str,),
@@ -44,10 +44,10 @@ def function_of(tool: Any) -> Mapping[str, Any]:
 
 def fault_of(item: Item, schemas: Mapping[str, Mapping[str, Any]]) -> str | None:
     """What is wrong with a call, in a few words; `None` of one that its schema allows."""
-    schema, given = schemas.get(item.name or ""), decoded(item.text or "{}")
+    schema, given = schemas.get(item.name or ""), call_arguments(item.text)
     if schema is None:
         return f"no tool {item.name} was offered"
-    if not isinstance(given, dict):
+    if "" in given:
         return "its arguments are no object"
     known = schema.get("properties")
     properties = known if isinstance(known, dict) else {}

@@ -1,20 +1,22 @@
-"""Why a task is not always passed, as far as rules can tell, with the proof.
+"""Why a task is not always passed, where that is proven; everything else is undecided and waits for a reader.
 
-Causes are tried in their fixed order, so that the model is blamed only for what data, infrastructure and verifier did
-not do: each failing rollout is explained by the first cause that has grounds on it. The task's cause is the one that
-explains most of its failures; two are named only when the second explains nearly as many. What nothing explains is
-unreliable knowledge when the task sometimes passes and a knowledge gap when it never does; without a stable wrong
-answer a gap is only suspected (`KG?`), and the task goes to the reading list.
+Proofs are tried in the fixed order of causes, so that the model is blamed only for what data, infrastructure and
+verifier did not do. Each is structure: a typed ending, an answer equal to the expected one, a change where none is
+expected. A task gets a cause when proofs of it cover nearly all of its failures. "Nothing was found" proves nothing:
+such a task is `?`, with the causes that tasks of its shape turned out to have, and how often.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
+from blade.diagnosis.answers import Answered, form_of
+from blade.diagnosis.differences import Difference, in_words
 from blade.diagnosis.found import Found
-from blade.diagnosis.labels import CAUSES, CONFIDENCES, Confidence, Label
-from blade.diagnosis.readings import Answered
+from blade.diagnosis.labels import CAUSES, UNDECIDED, Candidate, Confidence, Label
+from blade.diagnosis.modes import Tested
+from blade.diagnosis.observations import Noted, title_of
 from blade.diagnosis.signals import RULES, Sightings
 from blade.metrics import Outcomes, TaskResult
 from blade.metrics.values import Ints
@@ -24,51 +26,58 @@ MOST_EVIDENCE = 3
 LONGEST_ANSWER = 60
 """Longer answers are not repeated in a reason."""
 NEARLY_ALL = 0.75
-"""Share of a task's failures a cause must explain to be named with more than low confidence."""
-MIXED = 0.4
-"""Share of a task's failures the second cause must explain to be named too."""
-NOT_DECISIVE = frozenset(
-    {
-        "tool_error",
-        "tool_timeout",
-        "anomalous_group",
-        "mixed_config",
-        "leaked_answer",
-        "twin_tasks",
-        "identical_duplicates",
-        "conflicting_duplicates",
-    }
-)
-"""Observations too far from the verdict to decide a cause: they are on passing rollouts as well."""
-DESCRIPTIVE = frozenset({"wrong_action", "missing_action"})
-"""What a failure consists of: it tells behaviour from a gap in knowledge, but not why a task passes only sometimes."""
-CERTAIN = frozenset({"failed_rollout", "provider_error", "verifier_exception", "right_answer_failed", "verdict_flips"})
-"""Grounds that say in so many words whose fault it was; a time-out may be a slow agent's."""
-REST = "rest"
+"""Share of a task's failures that proofs of a cause must cover."""
+SURE, LIKELY = 0.9, 0.7
+"""Probabilities from which on a label is called one of high and of medium confidence."""
+CHANGES = frozenset({"call_extra", "call_missing", "argument"})
+STABLE = 3
+"""Attempts that must give one and the same wrong answer before it is taken for what the model believes."""
+SIMPLE = frozenset({"a number", "a letter", "a word", "a line"})
+PROVEN_BY_SIGNALS = {
+    "failed_rollout": 0.97, "provider_error": 0.97, "sandbox_fault": 0.97,
+    "verifier_exception": 0.97, "verifier_unfinished": 0.95, "simulated_user_failure": 0.95,
+    "environment_failure": 0.95,
+}  # fmt: skip
+"""Signals that say by themselves whose fault a failure is. A limit or a time-out does not: whether it was too tight or
+the agent too slow is not said."""
+PROVEN_BY_FINDINGS = {
+    "verdict_contradicts_reward": 0.97, "conflicting_twins": 0.97, "constant_reward": 0.97,
+    "right_answer_failed": 0.97, "verdict_flips": 0.95, "extraction_missed": 0.95,
+}  # fmt: skip
 TITLES = {
     "right_answer_failed": "gave the expected answer, and failed",
+    "extraction_missed": "ends on the expected answer, which the verifier did not take from it",
     "verdict_flips": "gave an answer that passed in another attempt, and failed",
-    "suspect_gold": "gave the one answer all runs agree on, and failed",
     "verdict_contradicts_reward": "the row's own verdict contradicts its reward",
     "conflicting_twins": "was asked exactly like another task that expects another answer",
     "constant_reward": "carries a score of the whole batch",
 }
 """What a finding about a whole run says of one of its rollouts."""
-MOSTLY_FAILING = 0.75
-MORE_FAILING = 0.2
-"""A behaviour explains failures if nearly all that show it fail, or clearly more than of those that do not."""
+SHAPES: dict[str, dict[str, float]] = {
+    "change": {"BI": 0.75, "TI": 0.22, "IR": 0.03},
+    "agreed": {"TI": 0.6, "KG": 0.3, "BI": 0.1},
+    "checks": {"BI": 0.7, "KG": 0.15, "UK": 0.15},
+    "limit": {"BI": 0.5, "KG": 0.45, "UK": 0.05},
+    "time": {"IR": 0.5, "BI": 0.5},
+    "wrong always": {"KG": 0.88, "BI": 0.1, "UK": 0.02},
+    "wrong sometimes": {"UK": 0.6, "BI": 0.2, "KG": 0.2},
+    "always": {"KG": 0.6, "BI": 0.4},
+    "sometimes": {"UK": 0.5, "BI": 0.5},
+}
+"""What tasks of a shape turned out to be, on rows with labels: `change` differs from what a task with a simulated user
+expects (27 failures of AgentRx's tau-bench), the others on 423 tasks of the six shipped benchmarks that were read."""
 
 
-class Ground(NamedTuple):
-    """Something on failing rollouts of a task that explains them."""
+class Proof(NamedTuple):
+    """Something on failing rollouts that says whose doing it was."""
 
     code: str
     cause: str
     title: str
     places: dict[int, int]
     """Row -> item, -1 for none."""
-    confidence: Confidence = "medium"
-    """How sure it is that this explains a failure."""
+    probability: float
+    """How often it was right on labelled rows."""
 
 
 class Verdict(NamedTuple):
@@ -79,201 +88,272 @@ class Verdict(NamedTuple):
     """(row, item) of each piece of evidence."""
 
 
+class Task(NamedTuple):
+    """What is known of a task that is not always passed."""
+
+    result: TaskResult
+    failing: list[int]
+    """Rows that did not pass."""
+    proofs: list[Proof]
+    """Those on its failing rows, in the order of causes."""
+    answers: dict[int, Answered]
+    """Failing row -> its answer."""
+
+
 def decide_causes(
     results: list[TaskResult],
     table: RolloutTable,
     outcomes: Outcomes,
+    noted: Noted,
     sightings: Sightings,
-    findings: list[Found],
-    answers: list[Answered],
-    family: Sequence[Ground] = (),
+    findings: Sequence[Found],
+    tied: Sequence[tuple[str, Tested]] = (),
+    family: Sequence[Proof] = (),
 ) -> list[Verdict]:
     """One verdict for every task that is not always passed; none when success is not defined.
 
-    Grounds that hold for the benchmark's family come before those that hold for any.
+    `tied` are modes that are a cause in themselves, `family` what a pack knows.
     """
     if outcomes.is_continuous:
         return []
-    telling = [ground for ground in all_grounds(sightings, findings) if separates(ground, outcomes)]
-    grounds = grounds_by_task(table, outcomes, in_order([*family, *telling]))
-    failing = rows_by_task(table, outcomes)
-    said = answers_by_task(outcomes, answers)
+    proofs = sorted(
+        [*family, *found_proofs(findings), *signal_proofs(sightings), *behaviours(noted, outcomes), *mode_proofs(tied)],
+        key=lambda proof: order(proof.cause),
+    )
+    mine = by_task(table, outcomes, proofs)
+    failing = failing_rows(outcomes)
+    said: dict[int, dict[int, Answered]] = {}
+    for answer in noted.answers:
+        said.setdefault(int(outcomes.task[answer.row]), {})[answer.row] = answer
+    suspected = {int(row) for found in findings if found.finding.code == "suspect_gold" for row in found.rows}
     return [
-        decide(result, failing.get(index, []), for_bucket(result, grounds.get(index, [])), said.get(index, {}))
+        decide(
+            Task(result, failing.get(index, []), mine.get(index, []), said.get(index, {})),
+            noted,
+            sightings,
+            is_suspected=bool(suspected & set(failing.get(index, []))),
+        )
         for index, result in enumerate(results)
         if result.bucket != "always"
     ]
 
 
-def for_bucket(result: TaskResult, grounds: list[Ground]) -> list[Ground]:
-    """The grounds that say something about a task, given whether it ever passes."""
-    return [ground for ground in grounds if not (result.c and ground.code in DESCRIPTIVE)]
+def found_proofs(findings: Sequence[Found]) -> Iterable[Proof]:
+    for finding, rows in findings:
+        if finding.code in PROVEN_BY_FINDINGS and len(rows):
+            title = TITLES.get(finding.code, finding.message)
+            yield Proof(finding.code, finding.cause, title, places_of(rows), PROVEN_BY_FINDINGS[finding.code])
 
 
-def all_grounds(sightings: Sightings, findings: list[Found]) -> list[Ground]:
-    """Findings and signals that decide something; a finding that repeats a signal is left out."""
-    signals = [Ground(rule.code, rule.cause, rule.title, as_places(*sightings.seen[rule.code])) for rule in RULES]
-    known = {ground.code for ground in signals}
-    others = [
-        Ground(finding.code, finding.cause, TITLES.get(finding.code, finding.message), as_places(rows, None))
-        for finding, rows in findings
-        if finding.code not in known and len(rows)
-    ]
-    decisive = [ground for ground in [*others, *signals] if ground.code not in NOT_DECISIVE]
-    return [ground._replace(confidence="high") if ground.code in CERTAIN else ground for ground in decisive]
+def signal_proofs(sightings: Sightings) -> Iterable[Proof]:
+    for rule in RULES:
+        seen = sightings.seen[rule.code]
+        if rule.code in PROVEN_BY_SIGNALS and len(seen.rows):
+            places = dict(zip(seen.rows.tolist(), seen.items.tolist(), strict=True))
+            yield Proof(rule.code, rule.cause, rule.title, places, PROVEN_BY_SIGNALS[rule.code])
 
 
-def separates(ground: Ground, outcomes: Outcomes) -> bool:
-    """Whether a behaviour goes with failing; what data, infrastructure and verifier did needs no such proof."""
-    if ground.cause != "BI":
-        return True
-    shows = np.zeros(len(outcomes.success), dtype=np.bool_)
-    shows[list(ground.places)] = True
-    failed = outcomes.success != 1.0
-    rate = float(failed[shows].mean()) if shows.any() else 0.0
-    elsewhere = float(failed[~shows].mean()) if (~shows).any() else 1.0
-    return rate >= MOSTLY_FAILING or rate >= elsewhere + MORE_FAILING
+def mode_proofs(tied: Iterable[tuple[str, Tested]]) -> Iterable[Proof]:
+    for cause, found in tied:
+        yield Proof("mode", cause, title_of(found.observation), places_of(*found.seen), 0.9)
 
 
-def in_order(grounds: list[Ground]) -> list[Ground]:
-    """Grounds by the order in which causes are tried."""
-    return sorted(grounds, key=lambda ground: order(ground.cause))
-
-
-def as_places(rows: Ints, items: Ints | None) -> dict[int, int]:
+def places_of(rows: Ints, items: Ints | None = None) -> dict[int, int]:
     return dict(zip(rows.tolist(), [-1] * len(rows) if items is None else items.tolist(), strict=True))
 
 
-def grounds_by_task(table: RolloutTable, outcomes: Outcomes, grounds: list[Ground]) -> dict[int, list[Ground]]:
-    """For every task, what is on its failing rollouts."""
-    out: dict[int, list[Ground]] = {}
-    for ground in grounds:
+def behaviours(noted: Noted, outcomes: Outcomes) -> list[Proof]:
+    """Proofs from the calls a task lists: the agent did what it should not, or left out what it should do.
+
+    A simulated user may have asked for something else than its task. There a wrong change is the agent's own doing only
+    when every failing attempt makes it, with the same values, while other attempts at the task pass.
+    """
+    done: dict[str, dict[int, int]] = {}
+    passes = np.bincount(outcomes.task[outcomes.success == 1.0], minlength=len(outcomes.tasks)) > 0
+    for task, rows in failing_rows(outcomes).items():
+        for difference, row in own_doings(rows, noted, passes=bool(passes[task])):
+            item = -1 if difference.item is None else difference.item
+            done.setdefault(in_words(difference), {}).setdefault(row, item)
+    idle = dict.fromkeys(sorted((noted.idle - noted.talks) & set(np.flatnonzero(outcomes.success != 1.0).tolist())), -1)
+    out = [Proof("wrong_change", "BI", title, places, 0.95) for title, places in done.items()]
+    if idle:
+        out.append(Proof("no_tool_call", "BI", "called no tool although the task expects calls", idle, 0.97))
+    return out
+
+
+def own_doings(rows: list[int], noted: Noted, *, passes: bool) -> Iterator[tuple[Difference, int]]:
+    """Differences of a task's failing rows that are the agent's own doing beyond doubt, each with its row."""
+    found = {row: [one for one in noted.differences.get(row, ()) if one.kind in CHANGES] for row in rows}
+    made = [{(one.key, one.given) for one in mine if one.given is not None} for mine in found.values()]
+    always = set.intersection(*made) if len(rows) > 1 and passes else set()
+    for row, mine in found.items():
+        for one in mine:
+            if row not in noted.talks or (one.key, one.given) in always:
+                yield one, row
+
+
+def by_task(table: RolloutTable, outcomes: Outcomes, proofs: Sequence[Proof]) -> dict[int, list[Proof]]:
+    """For every task, the proofs on its failing rollouts."""
+    out: dict[int, list[Proof]] = {}
+    for proof in proofs:
         mine: dict[int, dict[int, int]] = {}
-        for row, item in ground.places.items():
+        for row, item in proof.places.items():
             if outcomes.success[row] != 1.0:
                 mine.setdefault(int(table.task[row]), {})[row] = item
         for task, places in mine.items():
-            out.setdefault(task, []).append(ground._replace(places=places))
+            out.setdefault(task, []).append(proof._replace(places=places))
     return out
 
 
-def rows_by_task(table: RolloutTable, outcomes: Outcomes) -> dict[int, list[int]]:
+def failing_rows(outcomes: Outcomes) -> dict[int, list[int]]:
     out: dict[int, list[int]] = {}
     for row in np.flatnonzero(outcomes.success != 1.0).tolist():
-        out.setdefault(int(table.task[row]), []).append(row)
+        out.setdefault(int(outcomes.task[row]), []).append(row)
     return out
-
-
-def answers_by_task(outcomes: Outcomes, answers: list[Answered]) -> dict[int, dict[int, Answered]]:
-    """Task -> failing row -> its answer."""
-    out: dict[int, dict[int, Answered]] = {}
-    for answer in answers:
-        if outcomes.success[answer.row] == 0.0:
-            out.setdefault(int(outcomes.task[answer.row]), {})[answer.row] = answer
-    return out
-
-
-def decide(result: TaskResult, failing: list[int], grounds: list[Ground], said: dict[int, Answered]) -> Verdict:
-    if not failing:
-        # As in the run's health: what is missing was lost on the way.
-        return verdict(result, "IR", "medium", "missing_rollouts", "no rollout of this task is there", [])
-    shares = explain(failing, grounds)
-    ranked = sorted(shares, key=lambda cause: (-len(shares[cause]), order(cause)))
-    first = ranked[0]
-    second = ranked[1] if len(ranked) > 1 and is_mixed(shares[ranked[1]], failing) else None
-    if first == REST and not result.n:
-        reason = f"none of its {len(failing)} rollouts has a score"
-        return verdict(result, "DA", "medium", "unscored", reason, rest_places(shares[REST]))
-    if first == REST:
-        return unexplained(result, shares[REST], grounds, said, second)
-    return explained(result, failing, shares[first], first, second, grounds)
 
 
 def order(cause: str) -> int:
-    return len(CAUSES) if cause == REST else list(CAUSES).index(cause)
+    return list(CAUSES).index(cause)
 
 
-def is_mixed(rows: list[int], failing: list[int]) -> bool:
-    return len(rows) >= 2 and len(rows) >= MIXED * len(failing)
-
-
-def explain(failing: list[int], grounds: list[Ground]) -> dict[str, list[int]]:
-    """Each failing rollout under the first cause with grounds on it."""
+def decide(task: Task, noted: Noted, sightings: Sightings, *, is_suspected: bool) -> Verdict:
+    """The cause that proofs of it say for nearly all failures; else, or where proofs disagree, none."""
+    result, failing = task.result, task.failing
+    if not failing:
+        # As in the run's health: what is missing was lost on the way.
+        return verdict(result, "IR", 0.9, "missing_rollouts", "no rollout of this task is there", [])
+    if not result.n and not task.proofs:
+        reason = f"none of its {len(failing)} rollouts has a score"
+        return verdict(result, "DA", 0.9, "unscored", reason, [(row, -1) for row in failing])
+    first: dict[int, Proof] = {row: proof for proof in reversed(task.proofs) for row in proof.places}
     shares: dict[str, list[int]] = {}
+    for row, proof in first.items():
+        shares.setdefault(proof.cause, []).append(row)
+    cause = max(shares, key=lambda cause: (len(shares[cause]), -order(cause)), default=None)
+    if cause is not None and len(shares[cause]) >= NEARLY_ALL * len(failing):
+        return proven(task, cause, shares[cause], first)
+    return stable_answer(task, noted, sightings) or undecided(task, shares, first, noted, sightings, is_suspected)
+
+
+def proven(task: Task, cause: str, rows: list[int], first: dict[int, Proof]) -> Verdict:
+    """A cause with its proofs."""
+    mine = [proof for proof in task.proofs if proof.cause == cause]
+    widest = max(mine, key=lambda proof: sum(first[row] is proof for row in rows))
+    titles = ", ".join(dict.fromkeys(proof.title for proof in mine if any(first[row] is proof for row in rows)))
+    reason = f"{len(rows)} of {len(task.failing)} failing rollouts: {titles}"
+    places = [(row, proof.places[row]) for proof in mine for row in sorted(proof.places) if row in rows]
+    return verdict(task.result, cause, widest.probability, widest.code, reason, places)
+
+
+def stable_answer(task: Task, noted: Noted, sightings: Sightings) -> Verdict | None:
+    """A knowledge gap: every attempt gives one and the same plain wrong answer, and nothing else is wrong."""
+    given = [task.answers[row] for row in task.failing if row in task.answers]
+    if task.result.c or len(given) < max(STABLE, len(task.failing)) or len({answer.plain for answer in given}) > 1:
+        return None
+    known = all(answer.expected is not None and form_of(answer.given) in SIMPLE for answer in given)
+    others = any(set(seen.rows.tolist()) & set(task.failing) for seen in sightings.seen.values())
+    plain = all(
+        difference.key == "answer:other" for row in task.failing for difference in noted.differences.get(row, ())
+    )
+    if not known or others or not plain or not set(task.failing) <= noted.acts or noted.talks & set(task.failing):
+        return None
+    reason = f"all {len(given)} rollouts give one wrong answer{beside_expected(given[0])}, and nothing else is wrong"
+    return verdict(task.result, "KG", 0.85, "stable_wrong_answer", reason, [(row, -1) for row in task.failing])
+
+
+def undecided(
+    task: Task,
+    shares: dict[str, list[int]],
+    first: dict[int, Proof],
+    noted: Noted,
+    sightings: Sightings,
+    is_suspected: bool,
+) -> Verdict:
+    """What is known of a task whose cause is not proven, and what tasks like it turned out to have."""
+    result, failing = task.result, task.failing
+    passes = f"passes {result.c} of {result.n}" if result.c else f"never passes in {result.n}"
+    facts = [f"{len(rows)} of {len(failing)} failing rollouts: {first[rows[0]].title}" for rows in shares.values()]
+    seen, places = difference_facts(failing, noted)
+    shape = shape_of(task, noted, sightings, is_suspected=is_suspected)
+    facts += seen or ([SHAPE_FACTS[shape]] if shape in SHAPE_FACTS else [])
+    reason = f"{passes}; " + ("; ".join(facts[:3]) if facts else "nothing in its rows says why")
+    ranked = [Candidate(label=cause, probability=p) for cause, p in SHAPES.get(shape or "", {}).items()]
+    label = Label(
+        task=result.task, cause=UNDECIDED, confidence="low", author="rule:undecided", reason=reason, candidates=ranked
+    )
+    return Verdict(label, spread_out(places or [(row, -1) for row in failing])[:MOST_EVIDENCE])
+
+
+SHAPE_FACTS = {
+    "agreed": "all runs agree on an answer that is marked wrong",
+    "limit": "ran out of tokens or turns",
+    "time": "ran out of time",
+    "wrong always": "gives other answers than the expected one",
+    "wrong sometimes": "right and wrong answers have the same form",
+}
+
+
+def shape_of(task: Task, noted: Noted, sightings: Sightings, *, is_suspected: bool) -> str | None:
+    """What a task without a proven cause looks like; `None` where its rollouts show no trajectory to tell by."""
+    failing = set(task.failing)
+    kinds = [{difference.kind for difference in noted.differences.get(row, ())} for row in task.failing]
+    cut = failing & set(sightings.seen["truncated"].rows.tolist())
+    if is_suspected:
+        return "agreed"
+    late = failing & {row for code in ("timeout", "out_of_time") for row in sightings.seen[code].rows.tolist()}
+    if 2 * len(late) > len(failing):
+        return "time"
+    if 2 * len(cut) > len(failing):
+        return "limit"
+    if not failing & noted.acts:
+        return None
+    if mostly(bool(kind & {"call_extra", "call_missing", "argument", "output_missing"}) for kind in kinds):
+        return "change"
+    if mostly(bool(kind & {"test_failed", "schema"}) for kind in kinds):
+        return "checks"
+    if mostly("answer" in kind for kind in kinds):
+        return "wrong sometimes" if task.result.c else "wrong always"
+    return "sometimes" if task.result.c else "always"
+
+
+def mostly(flags: Iterable[bool]) -> bool:
+    found = list(flags)
+    return 2 * sum(found) > len(found)
+
+
+def difference_facts(failing: list[int], noted: Noted) -> tuple[list[str], list[tuple[int, int]]]:
+    """The differences that most of some rows show, in words, and where they are."""
+    rows: dict[str, dict[int, Difference]] = {}
     for row in failing:
-        cause = next((ground.cause for ground in grounds if row in ground.places), REST)
-        shares.setdefault(cause, []).append(row)
-    return shares
+        for difference in noted.differences.get(row, ()):
+            rows.setdefault(in_words(difference), {}).setdefault(row, difference)
+    ranked = sorted(rows.items(), key=lambda found: (-len(found[1]), found[0]))
+    said = [f"{words} in {len(found)} of {len(failing)}{values(found)}" for words, found in ranked]
+    places = [
+        (row, -1 if one.item is None else one.item) for _, found in ranked[:3] for row, one in sorted(found.items())
+    ]
+    return said, places
 
 
-def explained(
-    result: TaskResult,
-    failing: list[int],
-    rows: list[int],
-    cause: str,
-    second: str | None,
-    grounds: list[Ground],
-) -> Verdict:
-    """A cause with grounds; named with a second one when that explains nearly as many failures."""
-    mine = [ground for ground in grounds if ground.cause == cause and set(ground.places) & set(rows)]
-    widest = max(mine, key=lambda ground: len(set(ground.places) & set(rows)))
-    explained = len(rows) / len(failing)
-    by_share: Confidence = "high" if explained == 1.0 else "medium" if explained >= NEARLY_ALL else "low"
-    confidence = min([by_share, *(ground.confidence for ground in mine)], key=CONFIDENCES.index)
-    label = cause if second is None else mixed_label(cause, rest_cause(result) if second == REST else second)
-    titles = ", ".join(dict.fromkeys(ground.title for ground in mine))
-    reason = f"{len(rows)} of {len(failing)} failing rollouts: {titles}"
-    places = [(row, ground.places[row]) for ground in mine for row in ground.places if row in rows]
-    return verdict(result, label, confidence, widest.code, reason, places)
-
-
-def mixed_label(first: str, second: str) -> str:
-    return "+".join(sorted([first, second], key=order))
-
-
-def rest_cause(result: TaskResult) -> str:
-    """The cause of failures that nothing explains."""
-    return "UK" if result.c else "KG"
-
-
-def unexplained(
-    result: TaskResult, rows: list[int], grounds: list[Ground], said: dict[int, Answered], second: str | None
-) -> Verdict:
-    """Nothing explains most failures: what the model does not know, or does not know reliably."""
-    given = [said[row] for row in rows if row in said]
-    stable = len({answer.plain for answer in given}) == 1 and len(given) >= 2
-    seen = ", ".join(dict.fromkeys(ground.title for ground in grounds))
-    also = f"; a few show: {seen}" if seen else ""
-    if second is not None:
-        label, reason = mixed_label(second, rest_cause(result)), f"no single cause explains its failures{also}"
-        return verdict(result, label, "low", "mixed", reason, rest_places(rows))
-    if result.c:
-        clear = not grounds and result.n >= 3
-        reason = f"passes {result.c} of {result.n}; nothing else separates its failures{also}"
-        confidence: Confidence = "medium" if clear else "low"
-        return verdict(result, "UK" if clear else "UK?", confidence, "sometimes", reason, rest_places(rows))
-    if stable:
-        reason = f"never passes and always gives one wrong answer{beside_expected(given[0])}{also}"
-        return verdict(result, "KG", "medium", "stable_wrong_answer", reason, rest_places(rows))
-    reason = f"never passes; no signal explains its failures{also}"
-    return verdict(result, "KG?", "low", "never", reason, rest_places(rows))
+def values(found: dict[int, Difference]) -> str:
+    """The value given and the one expected, where all rows agree on both and they are short."""
+    pairs = {(difference.given, difference.expected) for difference in found.values()}
+    given, expected = next(iter(pairs))
+    short = given and expected and max(len(given), len(expected)) <= LONGEST_ANSWER
+    return f" ({given!r} for {expected!r})" if len(pairs) == 1 and short else ""
 
 
 def beside_expected(answer: Answered) -> str:
-    """A short answer beside the expected one, where the row says both."""
+    """A short answer beside the expected one."""
     given, expected = (" ".join((text or "").split()) for text in (answer.given, answer.expected))
     short = given and expected and max(len(given), len(expected)) <= LONGEST_ANSWER
     return f", {given!r} where {expected!r} is expected" if short else ""
 
 
-def rest_places(rows: list[int]) -> list[tuple[int, int]]:
-    return [(row, -1) for row in rows]
-
-
-def first_of_each(places: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+def spread_out(places: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
     """The first place in each row, in the order of time, and then the others."""
     rows: dict[int, list[int]] = {}
-    for row, item in places:
+    for row, item in dict.fromkeys(places):
         rows.setdefault(row, []).append(item)
     in_time = {row: sorted(items, key=lambda item: (item < 0, item)) for row, items in rows.items()}
     return [(row, items[0]) for row, items in in_time.items()] + [
@@ -282,8 +362,8 @@ def first_of_each(places: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 def verdict(
-    result: TaskResult, cause: str, confidence: Confidence, code: str, reason: str, places: list[tuple[int, int]]
+    result: TaskResult, cause: str, probability: float, code: str, reason: str, places: list[tuple[int, int]]
 ) -> Verdict:
-    chosen = first_of_each(dict.fromkeys(places))[:MOST_EVIDENCE]
+    confidence: Confidence = "high" if probability >= SURE else "medium" if probability >= LIKELY else "low"
     label = Label(task=result.task, cause=cause, confidence=confidence, author=f"rule:{code}", reason=reason)
-    return Verdict(label, chosen)
+    return Verdict(label, spread_out(places)[:MOST_EVIDENCE])

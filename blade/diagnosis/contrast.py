@@ -1,41 +1,28 @@
-"""What separates pass from fail *within the same task*: traits over all sometimes-pass tasks, and for each such task
-the place where its closest passing and failing rollouts part ways.
-
-Only tasks with both outcomes say anything. Traits are tested by Mantel-Haenszel over tasks, and the p-values are
-adjusted for the number of traits looked at.
-"""
+"""For each task that passes sometimes, the place where its closest passing and failing rollouts part ways."""
 
 import numpy as np
 
 from blade.diagnosis.budget import within_budget
 from blade.diagnosis.divergence import Divergence, diverge
-from blade.diagnosis.pairs import REPORTED, Contrast, TaskContrast, Trait
-from blade.diagnosis.traits import above_median, common_phrases, phrases_of, traits_of
+from blade.diagnosis.pairs import Contrast, TaskContrast, Trait
 from blade.metrics import Outcomes
-from blade.metrics.adjusting import benjamini_hochberg
-from blade.metrics.stratified import associate
-from blade.metrics.values import Bools, Floats, Ints
+from blade.metrics.values import Ints
 from blade.rollouts import Rollout, Run, citation
 
 MOST_ROLLOUTS = 2000
 MOST_PAIRS = 12
 
 
-def contrast_run(run: Run, outcomes: Outcomes, quantities: dict[str, Floats]) -> Contrast:
+def contrast_run(run: Run, outcomes: Outcomes, traits: list[Trait], *, tested: int) -> Contrast:
     """The contrast of a run; empty when no task has both outcomes."""
     rows = within_budget(run.table, mixed_rows(outcomes), most=MOST_ROLLOUTS)
     if not len(rows):
         return Contrast()
-    found = dict(run.numbered_rollouts(rows.tolist()))
-    rollouts = {row: found[row] for row in rows.tolist()}
-    flags = trait_flags(list(rollouts.values()))
-    flags.update(above_median(outcomes.task[rows], {name: values[rows] for name, values in quantities.items()}))
-    failing = outcomes.success[rows] == 0.0
-    traits = tested_traits(run, rows, outcomes.task[rows], failing, flags)
+    rollouts = dict(run.numbered_rollouts(rows.tolist()))
     return Contrast(
         tasks=len(np.unique(outcomes.task[rows])),
         rollouts=len(rows),
-        tested=len(flags),
+        tested=tested,
         traits=traits,
         pairs=task_pairs(outcomes, rows, rollouts),
     )
@@ -49,53 +36,6 @@ def mixed_rows(outcomes: Outcomes) -> Ints:
     failed = np.bincount(outcomes.task[failing], minlength=width)
     mixed = (passed > 0) & (failed > 0)
     return np.flatnonzero(mixed[outcomes.task] & (failing | (outcomes.success == 1.0)))
-
-
-def trait_flags(rollouts: list[Rollout]) -> dict[str, Bools]:
-    """Trait -> which rollouts have it; traits that all or none have are left out."""
-    found = [traits_of(rollout) for rollout in rollouts]
-    said = [phrases_of(rollout) for rollout in rollouts]
-    names = sorted({name for traits in found for name in traits})
-    flags = {name: np.array([name in traits for traits in found]) for name in names}
-    for phrase in common_phrases(said, len(rollouts)):
-        flags[f"says “{phrase}”"] = np.array([phrase in phrases for phrases in said])
-    return {name: mask for name, mask in flags.items() if 0 < mask.sum() < len(mask)}
-
-
-def tested_traits(run: Run, rows: Ints, task: Ints, failing: Bools, flags: dict[str, Bools]) -> list[Trait]:
-    tests = {name: associate(task, mask, failing) for name, mask in flags.items()}
-    tested = [(name, found, found.p_value) for name, found in tests.items() if found.p_value is not None]
-    adjusted = benjamini_hochberg([p_value for _, _, p_value in tested])
-    out: list[Trait] = []
-    for (name, found, p_value), q_value in zip(tested, adjusted, strict=True):
-        if q_value > REPORTED:
-            continue
-        mask = flags[name]
-        out.append(
-            Trait(
-                trait=name,
-                favours="fail" if found.excess > 0 else "pass",
-                tasks=found.strata,
-                passing=(int((mask & ~failing).sum()), int((~failing).sum())),
-                failing=(int((mask & failing).sum()), int(failing.sum())),
-                odds_ratio=found.odds_ratio,
-                ci95=found.ci95,
-                p_value=p_value,
-                q_value=q_value,
-                examples=example(run, rows, task, failing, mask if found.excess > 0 else ~mask),
-            )
-        )
-    return sorted(out, key=lambda trait: (trait.q_value, trait.p_value, trait.trait))
-
-
-def example(run: Run, rows: Ints, task: Ints, failing: Bools, mask: Bools) -> list[str]:
-    """A failing rollout with the trait and a passing one without, of the first task that has both."""
-    for number in np.unique(task).tolist():
-        bad = rows[(task == number) & failing & mask]
-        good = rows[(task == number) & ~failing & ~mask]
-        if len(bad) and len(good):
-            return [run.table.citation(int(bad[0])), run.table.citation(int(good[0]))]
-    return []
 
 
 def task_pairs(outcomes: Outcomes, rows: Ints, rollouts: dict[int, Rollout]) -> list[TaskContrast]:

@@ -9,9 +9,8 @@ fill as they like is free.
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from itertools import groupby
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-import jsonschema
 import msgspec
 
 from blade.diagnosis.answers import GIVEN_FIELDS, unfenced
@@ -20,6 +19,9 @@ from blade.rollouts import Item, Rollout
 from blade.rollouts.features import split_thinking
 from blade.rollouts.formats.calls import call_arguments
 from blade.rollouts.values import ExpectedCall
+
+if TYPE_CHECKING:
+    import jsonschema
 
 Kind = Literal["call_missing", "call_extra", "argument", "output_missing", "answer", "test_failed", "schema"]
 
@@ -303,6 +305,8 @@ def compare_schema(rollout: Rollout) -> Iterator[Difference]:
 
 def violations(answer: Any, schema: dict[str, Any]) -> list[tuple[str, str, str]]:
     """The rule, the place with its list positions masked, and what is wrong; none by a schema that is none itself."""
+    import jsonschema  # only where a task lists a schema: it takes longer to load than most runs to read
+
     try:
         errors = list(jsonschema.validators.validator_for(schema)(schema).iter_errors(answer))
     except (jsonschema.SchemaError, RecursionError, TypeError, ValueError, KeyError, AttributeError):
@@ -311,7 +315,7 @@ def violations(answer: Any, schema: dict[str, Any]) -> list[tuple[str, str, str]
     return [next(group) for _, group in groupby(found, key=lambda error: error[:2])][:MOST_VIOLATIONS]
 
 
-def broken_places(error: jsonschema.ValidationError) -> Iterator[str]:
+def broken_places(error: "jsonschema.ValidationError") -> Iterator[str]:
     """Dotted places a violation is about: properties that are missing or too many by their own names."""
     path = ["*" if isinstance(part, int) else str(part) for part in error.absolute_path]
     names: list[str] = []

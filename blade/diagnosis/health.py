@@ -8,7 +8,7 @@ from blade.diagnosis.analysis import MAX_LISTED, FindingCause, PublishedCheck
 from blade.diagnosis.anomalies import find_anomalies
 from blade.diagnosis.found import Found, about_files, about_rows, count, say
 from blade.diagnosis.hygiene import data_findings
-from blade.diagnosis.readings import Answered
+from blade.diagnosis.observations import Noted
 from blade.diagnosis.signals import RULES, Sightings
 from blade.diagnosis.verdicts import Rival, verdict_findings
 from blade.metrics import Outcomes
@@ -29,7 +29,7 @@ def check_health(
     *,
     published: list[PublishedCheck],
     copies: list[str],
-    answers: list[Answered],
+    noted: Noted,
     others: Sequence[Rival] = (),
 ) -> list[Found]:
     """Every finding: data first, then infrastructure, then the verifier."""
@@ -45,17 +45,8 @@ def check_health(
         *by_kind(run, outcomes, sightings, kind="infrastructure", cause="IR"),
         *anomalies(run, outcomes),
         *by_kind(run, outcomes, sightings, kind="verifier", cause="TI"),
-        *verdict_findings(run, outcomes, answers, others),
+        *verdict_findings(run, outcomes, noted, others),
     ]
-
-
-def not_read(read: int, left: int) -> list[Found]:
-    """That a closer look was taken at a part of a large run only."""
-    if not left:
-        return []
-    message = f"{left} of {read + left} rollouts worth a closer look were not read to the end"
-    hint = "what only shows there is counted among the others, so it is more often than that; diagnose parts of the run"
-    return [about_files(say("not_read", "DA", message, hint, rows=left))]
 
 
 def bad_lines(run: Run) -> list[Found]:

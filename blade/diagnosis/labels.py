@@ -25,8 +25,10 @@ CAUSES: dict[str, str] = {
 
 Confidence = Literal["low", "medium", "high"]
 CONFIDENCES: tuple[Confidence, ...] = ("low", "medium", "high")
+UNDECIDED = "?"
+"""Stands for the cause of a task where nothing is proven."""
 CAUSE_FORM = re.compile(rf"(?:{'|'.join(CAUSES)})(?:\+(?:{'|'.join(CAUSES)}))*\??")
-"""One cause, several joined by `+` when the evidence demands it, and `?` for a draft that waits for a reader."""
+"""One cause, several joined by `+` when the evidence demands it, and `?` behind one that its author is not sure of."""
 
 
 class Evidence(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -38,13 +40,22 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """Verbatim text at that place."""
 
 
-class Label(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Candidate(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A cause that may turn out to be the right one."""
+
+    label: str
+    """The cause."""
+    probability: float
+    """How often tasks that look like this one turn out to have it, as measured on labelled rows."""
+
+
+class Label(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
     """Why a task is not always passed."""
 
     task: str
     """Task key."""
     cause: str
-    """A cause, or several joined by `+`; a trailing `?` marks a draft."""
+    """A cause, or several joined by `+`; a trailing `?` marks doubt, and `?` alone that nothing is proven."""
     confidence: Confidence
     """How sure the author is."""
     author: str
@@ -53,6 +64,8 @@ class Label(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     """Why, in one sentence."""
     evidence: list[Evidence] = []
     """The proof."""
+    candidates: list[Candidate] = []
+    """Where nothing is proven: the causes it may be, most likely first; empty where nobody can say."""
 
 
 DECODER = msgspec.json.Decoder(Label)

@@ -12,15 +12,17 @@ from typing import NamedTuple, get_args
 
 import numpy as np
 
-from blade.diagnosis.analysis import Basis, Mode, ObservationKind
+from blade.diagnosis.analysis import MAX_LISTED, Basis, Mode, ObservationKind
 from blade.diagnosis.headroom import ablate
 from blade.diagnosis.observations import Incidence, Observation, Observations, title_of
+from blade.diagnosis.pairs import REPORTED, Trait
 from blade.metrics import Interval, Metric, Outcomes
 from blade.metrics.adjusting import benjamini_hochberg
 from blade.metrics.stratified import odds_ratio, p_value
 from blade.metrics.values import Floats, Ints
 from blade.rollouts.table import RolloutTable
 
+BASES: tuple[Basis, ...] = get_args(Basis)
 RANK = {kind: place for place, kind in enumerate(get_args(ObservationKind))}
 DEFINING = frozenset({"difference", "ending", "test", "check"})
 OF_TASKS = frozenset({"call", "no_call", "tool_says", "field_text", "answer_form", "answer", "last_turn", "ends_on"})
@@ -37,8 +39,9 @@ VERDICT = 0.98
 """A field that tells pass from fail this well both ways is the verdict itself."""
 MOST_MODES = 60
 MOST_ALSO = 5
-MOST_CITED = 50
+MOST_CITED = MAX_LISTED
 LONGEST_CODE = 60
+MOST_TRAITS = 40
 ENDING_CAUSES: dict[tuple[str, str], str] = {
     ("limit", ""): "BI",
     ("timeout", "agent"): "BI",
@@ -52,6 +55,18 @@ ENDING_CAUSES: dict[tuple[str, str], str] = {
 so by its own doing; an agent's own error is anybody's."""
 
 
+class Within(NamedTuple):
+    """How an observation and failing go together within tasks."""
+
+    strata: int = 0
+    """Tasks that have both outcomes, with and without the observation."""
+    excess: float = 0.0
+    """Failures with the observation beyond what chance within these tasks would give."""
+    p: float | None = None
+    ratio: float | None = None
+    interval: Interval | None = None
+
+
 class Tested(NamedTuple):
     """An observation with its figures."""
 
@@ -60,12 +75,23 @@ class Tested(NamedTuple):
     failing: Ints
     """Rows that did not pass."""
     basis: Basis
-    ratio: float | None
-    interval: Interval | None
+    within: Within
     p: float | None
-    q: float | None
+    q: float | None = None
     also: tuple[Observation, ...] = ()
     """What was seen in the same rollouts."""
+
+
+class Mined(NamedTuple):
+    """What the observations of a run say about its failures."""
+
+    modes: list[Tested]
+    """What goes with failing, one for all that are made in the same rollouts, most failures first."""
+    tested: list[Tested]
+    """Everything that varies within tasks, with its figures."""
+
+
+NOTHING_MINED = Mined([], [])
 
 
 class Run2x2(NamedTuple):
@@ -91,18 +117,19 @@ def sums(places: Ints, weights: Floats, *, width: int = 0) -> Floats:
     return np.bincount(places, weights=weights, minlength=width).astype(np.float64)
 
 
-def find_modes(observations: Observations, outcomes: Outcomes) -> list[Tested]:
-    """The observations that go with failing, one for all that are made in the same rollouts, most failures first."""
+def mine(observations: Observations, outcomes: Outcomes) -> Mined:
+    """What goes with failing among all that was observed."""
     if outcomes.is_continuous or not len(outcomes.task):
-        return []
+        return NOTHING_MINED
     run = counts_of(outcomes)
+    found = [test(*one, run) for one in with_absences(observations.incidences(), run)]
+    tested = [one for one in found if one is not None]
+    known = [one for one in tested if one.p is not None]
+    adjusted = benjamini_hochberg([one.p for one in known if one.p is not None])
+    judged = [one._replace(q=q) for one, q in zip(known, adjusted, strict=True)]
+    judged += [one for one in tested if one.p is None]
     base = float(run.fails.mean())
-    tested: list[Tested] = []
-    for observation, seen in with_absences(observations.incidences(), run):
-        found = test(observation, seen, run, base)
-        if found is not None:
-            tested.append(found)
-    return distinct(separating(tested))
+    return Mined(distinct([mode for one in judged if (mode := as_mode(one, run, base)) is not None]), judged)
 
 
 def with_absences(
@@ -117,24 +144,32 @@ def with_absences(
             yield absent, Incidence(rows, np.full(len(rows), -1, dtype=np.int64))
 
 
-def test(observation: Observation, seen: Incidence, run: Run2x2, base: float) -> Tested | None:
-    """An observation's figures; `None` when it is too rare, stands in passing rollouts as often or is the verdict."""
+def test(observation: Observation, seen: Incidence, run: Run2x2) -> Tested | None:
+    """An observation's figures; `None` when it is too rare to say anything."""
     failing = seen.rows[run.fails[seen.rows] == 1.0]
-    rate = len(failing) / len(seen.rows)
-    defining = observation.kind in DEFINING
-    if len(failing) < (2 if defining else FEWEST) or (rate <= base and base < 1.0):
+    if len(seen.rows) < (2 if observation.kind in DEFINING else FEWEST):
         return None
-    if observation.kind == "field" and rate >= VERDICT and len(failing) >= covers(observation) * run.fails.sum():
-        return None
-    strata, p, ratio, interval = within_tasks(seen.rows, run)
-    basis: Basis = "within tasks"
-    if (p is None or strata < FEWEST) and observation.kind not in OF_TASKS:
+    within = within_tasks(seen.rows, run)
+    p, basis = within.p, BASES[0]
+    if within.strata < FEWEST and observation.kind not in OF_TASKS:
         other = between_tasks(seen.rows, run)
         if other is not None and (p is None or other < p):
-            p, basis = other, "between tasks"
-    if p is None and not (defining and rate >= MOSTLY):
+            p, basis = other, BASES[1]
+    return Tested(observation, seen, failing, basis, within, p)
+
+
+def as_mode(found: Tested, run: Run2x2, base: float) -> Tested | None:
+    """The observation as a failure mode; `None` when it is boilerplate, chance or the verdict itself."""
+    failing, rate = len(found.failing), len(found.failing) / len(found.seen.rows)
+    defining = found.observation.kind in DEFINING
+    if failing < (2 if defining else FEWEST) or (rate <= base and base < 1.0):
         return None
-    return Tested(observation, seen, failing, basis, ratio, interval, p, None)
+    if found.observation.kind == "field" and rate >= VERDICT and failing >= covers(found.observation) * run.fails.sum():
+        return None
+    goes_along = found.basis != BASES[0] or found.within.excess > 0
+    if goes_along and found.q is not None and found.q <= LEVEL:
+        return found
+    return found._replace(basis="by definition") if defining and rate >= MOSTLY else None
 
 
 def covers(observation: Observation) -> float:
@@ -142,8 +177,8 @@ def covers(observation: Observation) -> float:
     return VERDICT if any(map(str.isalpha, observation.said)) and observation.said not in ("true", "false") else MOSTLY
 
 
-def within_tasks(rows: Ints, run: Run2x2) -> tuple[int, float | None, float | None, Interval | None]:
-    """Mantel-Haenszel over the tasks that have both outcomes, with and without: how many, p when more fail, ratio."""
+def within_tasks(rows: Ints, run: Run2x2) -> Within:
+    """Mantel-Haenszel over tasks (see `metrics.stratified`), looking only at those where the observation was made."""
     tasks, place = np.unique(run.task[rows], return_inverse=True)
     a = sums(place, run.fails[rows])
     shown = sums(place, np.ones(len(rows)))
@@ -153,11 +188,11 @@ def within_tasks(rows: Ints, run: Run2x2) -> tuple[int, float | None, float | No
     keep = ((a + b) * (c + d) * (a + c) * (b + d)) > 0
     a, b, c, d, n = (cell[keep] for cell in (a, b, c, d, n))
     if not len(n):
-        return 0, None, None, None
+        return Within()
     excess = float((a - (a + b) * (a + c) / n).sum())
     variance = float(((a + b) * (c + d) * (a + c) * (b + d) / (n**2 * (n - 1))).sum())
     ratio, interval = odds_ratio(a, b, c, d, n)
-    return len(n), p_value(excess, variance) if excess > 0 else 1.0, ratio, interval
+    return Within(len(n), excess, p_value(excess, variance), ratio, interval)
 
 
 def between_tasks(rows: Ints, run: Run2x2) -> float | None:
@@ -173,23 +208,6 @@ def between_tasks(rows: Ints, run: Run2x2) -> float | None:
         return None
     together = float(((shown - shown.mean()) * (rate - rate.mean())).sum())
     return math.erfc(together / math.sqrt(2 * spread / (len(shown) - 1))) if together > 0 else 1.0
-
-
-def separating(tested: Sequence[Tested]) -> list[Tested]:
-    """Those that go with failing after all tests are adjusted, and those that are part of the failure by definition."""
-    known = [found for found in tested if found.p is not None]
-    adjusted = benjamini_hochberg([found.p for found in known if found.p is not None])
-    judged = [found._replace(q=q) for found, q in zip(known, adjusted, strict=True)]
-    judged += [found for found in tested if found.p is None]
-    kept = [found for found in judged if found.q is not None and found.q <= LEVEL]
-    defined = [
-        found._replace(basis="by definition")
-        for found in judged
-        if (found.q is None or found.q > LEVEL)
-        and found.observation.kind in DEFINING
-        and len(found.failing) >= MOSTLY * len(found.seen.rows)
-    ]
-    return [*kept, *defined]
 
 
 def distinct(found: Sequence[Tested]) -> list[Tested]:
@@ -210,7 +228,7 @@ def distinct(found: Sequence[Tested]) -> list[Tested]:
 
 def describe_modes(found: Sequence[Tested], table: RolloutTable, outcomes: Outcomes) -> list[Mode]:
     """The modes as they stand in the analysis, with what each costs."""
-    codes = codes_of(found)
+    codes = codes_of([one.observation for one in found])
     rows = {code: one.seen.rows for code, one in zip(codes, found, strict=True)}
     gains = {row.mode: row.gain for row in ablate(outcomes, rows)}
     return [describe(code, one, table, gains[code]) for code, one in zip(codes, found, strict=True)]
@@ -228,8 +246,8 @@ def describe(code: str, found: Tested, table: RolloutTable, gain: Metric) -> Mod
         failed=len(found.failing),
         passed=len(seen.rows) - len(found.failing),
         tasks=[table.tasks[task] for task in np.unique(table.task[found.failing]).tolist()],
-        odds_ratio=found.ratio,
-        ci95=found.interval,
+        odds_ratio=found.within.ratio,
+        ci95=found.within.interval,
         p_value=found.p,
         q_value=found.q,
         position=position_of(seen, table),
@@ -247,11 +265,17 @@ def position_of(seen: Incidence, table: RolloutTable) -> float | None:
     return float(np.median(seen.items[placed] / np.maximum(items - 1, 1))) if placed.any() else None
 
 
-def codes_of(found: Sequence[Tested]) -> list[str]:
-    """A short name for each mode, made of its own words; a second one of the same name gets a number."""
+def proofs_in(mined: Mined) -> list[tuple[str, Tested]]:
+    """Modes that are a cause in themselves and that no passing rollout of the run shows, with the cause."""
+    found = [(cause_of(one.observation), one) for one in mined.modes if one.basis != "by definition"]
+    return [(cause, one) for cause, one in found if cause is not None and len(one.failing) == len(one.seen.rows)]
+
+
+def codes_of(observations: Sequence[Observation]) -> list[str]:
+    """A short name for each, made of its own words; a second one of the same name gets a number."""
     codes: list[str] = []
-    for one in found:
-        words = re.sub(r"[^a-z0-9]+", "-", title_of(one.observation).casefold()).strip("-")[:LONGEST_CODE].strip("-")
+    for one in observations:
+        words = re.sub(r"[^a-z0-9]+", "-", title_of(one).casefold()).strip("-")[:LONGEST_CODE].strip("-")
         number = sum(code == words or code.rpartition("~")[0] == words for code in codes)
         codes.append(words if not number else f"{words}~{number + 1}")
     return codes
@@ -263,3 +287,25 @@ def cause_of(observation: Observation) -> str | None:
         kind, _, origin = observation.subject.partition(", ")
         return ENDING_CAUSES.get((kind, origin), ENDING_CAUSES.get((kind, "")))
     return "BI" if observation.kind in ("invalid_call", "repeated_call", "no_call") else None
+
+
+def traits_of(mined: Mined, table: RolloutTable, outcomes: Outcomes) -> list[Trait]:
+    """What goes with failing or with passing within tasks, most certain first."""
+    passed, failed = int((outcomes.success == 1.0).sum()), int((outcomes.success != 1.0).sum())
+    chosen = [one for one in mined.tested if one.q is not None and one.q <= REPORTED and one.basis == BASES[0]]
+    chosen.sort(key=lambda one: (one.q, one.p, one.observation))
+    return [
+        Trait(
+            trait=title_of(one.observation),
+            favours="fail" if one.within.excess > 0 else "pass",
+            tasks=one.within.strata,
+            passing=(len(one.seen.rows) - len(one.failing), passed),
+            failing=(len(one.failing), failed),
+            odds_ratio=one.within.ratio,
+            ci95=one.within.interval,
+            p_value=one.p or 0.0,
+            q_value=one.q or 0.0,
+            examples=table.citations(one.failing[:1]),
+        )
+        for one in chosen[:MOST_TRAITS]
+    ]

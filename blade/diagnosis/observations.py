@@ -5,19 +5,23 @@ particulars masked, a check that failed, a call, the form of the answer. None of
 with failing is asked later, of all rollouts at once. Observing one rollout needs no other, so the pass can be divided.
 """
 
+import hashlib
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+import msgspec
 import numpy as np
 
 from blade.diagnosis.analysis import ObservationKind
-from blade.diagnosis.answers import form_of
+from blade.diagnosis.answers import Answered, answer_of, expected_of, form_of, normalize
 from blade.diagnosis.arguments import invalid_call
+from blade.diagnosis.differences import CallHabits, Conventions, Difference, compare_rollout, in_words
+from blade.diagnosis.predictors import Value, task_features
 from blade.diagnosis.slicing import FOREIGN, goes_with
 from blade.diagnosis.templates import LONGEST, last_line, masked, opens_as_error, template_of
-from blade.metrics.values import Ints
+from blade.metrics.values import Floats, Ints
 from blade.rollouts import Item, Rollout, Run
 from blade.rollouts.columns import MAX_TEXT, level_text
 from blade.rollouts.endings import split_thinking
@@ -29,6 +33,11 @@ SHORT_RESULT = 200
 LOOP = 3
 """Identical calls that make a loop: a second try is common sense, a third is not."""
 MOST_LEVELS = 40
+VERDICT_ITSELF = "answer:other"
+"""That the answer is a wrong one is not why it is wrong."""
+KEPT_ANSWER = 400
+KEPT_VALUE = 60
+"""Characters of a value that a sentence may repeat."""
 MOST_NAMED = 200
 DEEPEST = 4
 NAMES = ("name", "id", "test", "check", "criterion", "nodeid", "key")
@@ -52,10 +61,6 @@ class Incidence(NamedTuple):
     rows: Ints
     items: Ints
     """Position of the item in each row; -1 for none."""
-
-
-Differences = Callable[[Rollout], Iterable[tuple[str, str, int]]]
-"""How a rollout differs from what its task expects: the tool or part, the difference in words, and the item or -1."""
 
 
 class Observations:
@@ -91,23 +96,113 @@ class Observations:
                 yield observation, Incidence(rows[order], np.asarray(self._items[observation], dtype=np.int64)[order])
 
 
-def observe_run(run: Run, differences: Differences) -> Observations:
-    """Everything observed in the rollouts of a run, and in the fields of its table."""
-    found = Observations()
-    for row, rollout in run.numbered_rollouts(range(len(run.table))):
-        found.add(row, observe(rollout, differences))
+class Noted(NamedTuple):
+    """What the pass over all rollouts of a run brings back."""
+
+    observations: Observations
+    differences: dict[int, list[Difference]]
+    """Row -> how it differs from what its task lists, as far as the run's own passing rollouts say that it matters."""
+    answers: list[Answered]
+    """What rows answered, those without an answer left out."""
+    talks: frozenset[int]
+    """Rows in which somebody else than the agent and its tools speaks after the prompt: a simulated user."""
+    acts: frozenset[int]
+    """Rows with anything in their trajectory after the prompt."""
+    idle: frozenset[int]
+    """Rows without a call where the task expects some."""
+    features: dict[str, dict[str, Value]]
+    """Task -> what is known of it before it is tried."""
+    conventions: Conventions
+    """What passing rollouts tell about the tools."""
+
+
+NOTHING_NOTED = Noted(Observations(), {}, [], frozenset(), frozenset(), frozenset(), {}, Conventions())
+
+
+def note_run(run: Run, success: Floats) -> Noted:
+    """One pass over all rollouts of a run."""
+    found, habits = Observations(), CallHabits()
+    differences: dict[int, list[Difference]] = {}
+    answered: list[Answered] = []
+    expected: dict[int, list[str]] = {}
+    features: dict[str, dict[str, Value]] = {}
+    talks, acts, called = set(), set(), set()
+    for row, read in run.numbered_rollouts(range(len(run.table))):
+        rollout = msgspec.structs.replace(read, success=None if np.isnan(success[row]) else bool(success[row] == 1.0))
+        made = [item for item in rollout.items if not item.prompt]
+        found.add(row, observe(rollout, made))
+        compared = compare_rollout(rollout)
+        habits.add(rollout, compared)
+        differences[row] = [shortened(difference) for difference in compared]
+        if (answer := answer_in(row, rollout)) is not None:
+            answered.append(answer)
+        if rollout.expected is not None and rollout.expected.calls is not None:
+            expected[row] = [call.name for call in rollout.expected.calls]
+        if rollout.task not in features:
+            features[rollout.task] = task_features(rollout, Conventions())
+        if any(item.kind == "tool_call" for item in made):
+            called.add(row)
+        if made:
+            acts.add(row)
+        if any(item.kind == "environment" for item in made):
+            talks.add(row)
     found.join(observe_fields(run.table))
-    return found
+    conventions = habits.conventions()
+    kept = {row: [one for one in listed if conventions.counts(one)] for row, listed in differences.items()}
+    for row, mattering in kept.items():
+        telling = [one for one in reversed(mattering) if one.key != VERDICT_ITSELF]
+        found.add(row, {as_observation(one): -1 if one.item is None else one.item for one in telling})
+    changes = {row: [tool for tool in tools if tool not in conventions.reading] for row, tools in expected.items()}
+    for row, tools in changes.items():
+        task = run.table.tasks[int(run.table.task[row])]
+        features[task] |= {"expected changes": float(len(tools)), "the tools expected": frozenset(tools)}
+    return Noted(
+        observations=found,
+        differences=kept,
+        answers=answered,
+        talks=frozenset(talks),
+        acts=frozenset(acts),
+        idle=frozenset(row for row, tools in changes.items() if tools and row not in called),
+        features=features,
+        conventions=conventions,
+    )
 
 
-def observe(rollout: Rollout, differences: Differences) -> dict[Observation, int]:
+def shortened(difference: Difference) -> Difference:
+    """The difference with its values as they are when a sentence may repeat them, else with what tells them apart."""
+    return msgspec.structs.replace(
+        difference, expected=told_apart(difference.expected), given=told_apart(difference.given)
+    )
+
+
+def told_apart(value: str | None) -> str | None:
+    """A short text as it is, a long one by its hash."""
+    if value is None or len(value) <= KEPT_VALUE:
+        return value
+    return hashlib.sha256(value.encode("utf-8", "replace")).hexdigest()
+
+
+def as_observation(difference: Difference) -> Observation:
+    if difference.kind == "test_failed":
+        return Observation("test", difference.subject, "failed")
+    return Observation("difference", difference.key, in_words(difference))
+
+
+def answer_in(row: int, rollout: Rollout) -> Answered | None:
+    """What a rollout answered; `None` where it gave no answer. Of a long one only as much as tells it from others."""
+    given = answer_of(rollout)
+    if not given or not given.strip():
+        return None
+    plain = told_apart(normalize(given)) or ""
+    return Answered(row, given[:KEPT_ANSWER], plain, expected_of(rollout))
+
+
+def observe(rollout: Rollout, made: Sequence[Item]) -> dict[Observation, int]:
     """What is seen in one rollout: each observation with the first item it was made at, -1 for none."""
-    made = [item for item in rollout.items if not item.prompt]
     seen: dict[Observation, int] = {}
     for observation, item in (
         *endings(rollout),
         *checks(rollout),
-        *(((Observation("difference", tool, words)), item) for tool, words, item in differences(rollout)),
         *results(made),
         *calls(made, rollout.tools),
         *answers(rollout, made),
@@ -132,10 +227,7 @@ def endings(rollout: Rollout) -> Seen:
 
 
 def checks(rollout: Rollout) -> Seen:
-    """Checks of the verifier that did not pass, and every named status in lists of the row."""
-    for name, status in rollout.tests.items():
-        if status in ("failed", "error"):
-            yield Observation("test", name, status), -1
+    """Every named status in lists of the row."""
     for path, name, how in named_statuses(rollout.fields):
         yield Observation("check", f"{path}: {name}"[:LONGEST], how), -1
 

@@ -1,18 +1,21 @@
 """What to read first: tasks whose cause nobody knows, those that weigh most first, with the rollouts that will tell."""
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import islice
 
 import numpy as np
 
-from blade.diagnosis.analysis import Cause, ReadingItem
-from blade.diagnosis.labels import CONFIDENCES
+from blade.diagnosis.analysis import Cause, Mode, ReadingItem
+from blade.diagnosis.labels import UNDECIDED
+from blade.diagnosis.modes import Tested
 from blade.diagnosis.pairs import TaskContrast
 from blade.metrics import Outcomes, TaskResult
 from blade.rollouts.table import RolloutTable
 
 MOST_ITEMS = 50
+DOUBT = {"high": 0.05, "medium": 0.2, "low": 0.5}
+"""How often a label of this confidence is wrong, at most."""
 FOLDER = "DIR"
 """What a command calls the folder of its diagnosis where nobody knows its name."""
 
@@ -23,18 +26,52 @@ def reading_list(
     table: RolloutTable,
     outcomes: Outcomes,
     pairs: Sequence[TaskContrast] = (),
+    groups: Mapping[str, str] | None = None,
 ) -> list[ReadingItem]:
-    """Least certain causes first; among them the tasks that cost most. A task that was contrasted keeps its pair."""
+    """Tasks by how much a decision would move the conclusions, those of a group together, the heaviest group first.
+
+    A task that was contrasted keeps its pair. `groups` says what the failures of a task are mostly about.
+    """
     known = {pair.task: [rollout_of(pair.passing), rollout_of(pair.failing)] for pair in pairs}
     by_task = {result.task: (index, result) for index, result in enumerate(results)}
-    ordered = sorted(causes, key=lambda cause: weight(cause, by_task[cause.task][1]))
-    items = (read_item(cause, *by_task[cause.task], table, outcomes, known.get(cause.task)) for cause in ordered)
+    weights = {cause.task: weight(cause, by_task[cause.task][1]) for cause in causes}
+    group = {cause.task: (groups or {}).get(cause.task) or shape_words(cause) for cause in causes}
+    together: dict[str, float] = {}
+    for task, name in group.items():
+        together[name] = together.get(name, 0.0) + weights[task]
+    ordered = sorted(causes, key=lambda c: (-together[group[c.task]], group[c.task], -weights[c.task]))
+    items = (read_item(c, *by_task[c.task], table, outcomes, known.get(c.task), group[c.task]) for c in ordered)
     return list(islice((item for item in items if item is not None), MOST_ITEMS))
 
 
-def weight(cause: Cause, result: TaskResult) -> tuple[int, float]:
-    lost = 1.0 - (result.rate or 0.0)
-    return CONFIDENCES.index(cause.confidence), -lost
+def weight(cause: Cause, result: TaskResult) -> float:
+    """What the task costs, times how unsure its cause is."""
+    likeliest = max((candidate.probability for candidate in cause.candidates), default=0.0)
+    doubt = 1.0 - likeliest if cause.label == UNDECIDED else DOUBT[cause.confidence]
+    return (1.0 - (result.rate or 0.0)) * doubt
+
+
+def shape_words(cause: Cause) -> str:
+    """What a task without a mode of its own shares with others: what is known of it, or what it may be."""
+    if cause.label != UNDECIDED:
+        return f"{cause.label} by {cause.author}"
+    return (
+        f"may be {' or '.join(candidate.label for candidate in cause.candidates[:2])}" if cause.candidates else "open"
+    )
+
+
+def group_tasks(
+    modes: Sequence[Mode], found: Sequence[Tested], table: RolloutTable, outcomes: Outcomes
+) -> dict[str, str]:
+    """Task -> the first mode that most of its failing rollouts show."""
+    width = len(table.tasks)
+    failing = np.bincount(table.task[outcomes.success != 1.0], minlength=width)
+    out: dict[str, str] = {}
+    for mode, one in zip(modes, found, strict=True):
+        shown = np.bincount(table.task[one.failing], minlength=width)
+        for task in np.flatnonzero(2 * shown > failing).tolist():
+            out.setdefault(table.tasks[task], mode.title)
+    return out
 
 
 def rollout_of(cited: str) -> str:
@@ -50,6 +87,7 @@ def read_item(
     table: RolloutTable,
     outcomes: Outcomes,
     pair: list[str] | None,
+    group: str,
 ) -> ReadingItem | None:
     rows = np.arange(*np.searchsorted(table.task, [index, index + 1]))  # the table is sorted by task
     passing, failing = rows[outcomes.success[rows] == 1.0], rows[outcomes.success[rows] != 1.0]
@@ -63,6 +101,7 @@ def read_item(
         why=f"{cause.label} by {cause.author}: {cause.reason}",
         read=cited,
         command=shlex.join(reading_words(cited)),
+        group=group,
     )
 
 

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 import msgspec
 
 from blade.diagnosis.analysis import Analysis, Cause
-from blade.diagnosis.interventions import rejudged
 from blade.diagnosis.labels import Label, is_by_rule
+from blade.diagnosis.remedies import rejudged
 
 
 def as_cause(label: Label) -> Cause:
@@ -18,6 +18,7 @@ def as_cause(label: Label) -> Cause:
         author=label.author,
         reason=label.reason,
         evidence=label.evidence,
+        candidates=label.candidates,
     )
 
 
@@ -31,6 +32,7 @@ def draft_labels(analysis: Analysis) -> list[Label]:
             author=cause.author,
             reason=cause.reason,
             evidence=cause.evidence,
+            candidates=cause.candidates,
         )
         for cause in analysis.causes
     ]

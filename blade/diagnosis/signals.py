@@ -1,8 +1,8 @@
-"""Signals: things seen in rollouts that may explain failures, for any benchmark and without configuration.
+"""Signals: what the structure of a row says went wrong, for any benchmark and without configuration.
 
-Structured fields are read first, texts second. A signal is an observation, never a verdict: a non-empty error field
-is on passing rows too, a null status is normal, and a rollout that timed out may have passed. So every signal says how
-many of its rollouts passed.
+Typed endings, flags and error fields of verifiers, counts of items; never a word of a text. A signal is an
+observation, no verdict: an error field is on passing rows too, and a rollout that timed out may have passed. So every
+signal says how many of its rollouts passed.
 """
 
 from collections.abc import Callable
@@ -11,14 +11,11 @@ from typing import NamedTuple
 import numpy as np
 
 from blade.diagnosis.analysis import Signal, SignalKind
-from blade.diagnosis.endings import is_machine, shared_endings
 from blade.diagnosis.questions import (
     Seen,
-    any_of,
     is_false,
     is_true,
     lists,
-    marked,
     rows_of,
     says,
 )
@@ -27,12 +24,14 @@ from blade.metrics.values import Bools, Floats
 from blade.rollouts.columns import MAX_TEXT
 from blade.rollouts.features import KINDS
 from blade.rollouts.outcome import equals
-from blade.rollouts.table import FAILED, TRUNCATED, RolloutTable
+from blade.rollouts.table import ENDING_KINDS, FAILED, ORIGINS, TRUNCATED, RolloutTable
+from blade.rollouts.values import EndingKind, Origin
 
 MESSAGE = KINDS.index("message")
 CALL = KINDS.index("tool_call")
-RESULT = KINDS.index("tool_result")
+ENVIRONMENT = KINDS.index("environment")
 
+STOPS: tuple[EndingKind, ...] = ("error", "timeout", "cancelled", "limit")
 LOOP = 3
 """Identical calls that make a loop: a second try is common sense, a third is not."""
 NORMAL = 0.5
@@ -74,31 +73,49 @@ class Rule(NamedTuple):
         return KIND_CAUSES[self.kind]
 
 
+def ended(table: RolloutTable, *kinds: EndingKind, origins: tuple[Origin, ...] = ()) -> Bools:
+    """Rows that ended in one of some ways, by the doing of some when they are named."""
+    mask = np.isin(table.ending, [ENDING_KINDS.index(kind) for kind in kinds])
+    return np.asarray(mask & np.isin(table.origin, [ORIGINS.index(o) for o in origins]) if origins else mask)
+
+
 def failed(table: RolloutTable) -> Seen:
-    other = equals(table.failure, *MODEL_FAILURES, *JUDGE_FAILURES)
+    other = equals(table.failure, *MODEL_FAILURES, *JUDGE_FAILURES) | ended(table, *STOPS, origins=("verifier", "user"))
     return rows_of((table.status == FAILED) & ~other)
 
 
 def provider_error(table: RolloutTable) -> Seen:
-    dumped = shared_endings(table) & is_machine(table) & (table.rows.fact("final_kind") == MESSAGE)
-    said = dumped | (table.rows.fact("broken_at") >= 0)
-    return any_of(rows_of(says(table, "response.error")), rows_of(said, table.rows.fact("final_at")))
+    return rows_of(ended(table, "error", "timeout", origins=("model",)) & ~equals(table.failure, *MODEL_FAILURES))
 
 
 def timeout(table: RolloutTable) -> Seen:
-    return rows_of(is_true(table, *TIMEOUT_FIELDS) | equals(table.failure, "timeout_exceeded", "timeout"))
+    """Out of time, unless the format says that it was the agent's own doing, or the verifier's."""
+    typed = ended(table, "timeout") & ~ended(table, "timeout", origins=("agent", "verifier", "user"))
+    return rows_of(is_true(table, *TIMEOUT_FIELDS) | typed)
 
 
 def sandbox_fault(table: RolloutTable) -> Seen:
-    dropped = shared_endings(table) & (table.rows.fact("final_kind") == RESULT)
-    gone = table.rows.fact("gone_at")
-    flags = is_true(table, "memory_limit_exceeded_error")
-    return any_of(rows_of(flags), rows_of(gone >= 0, gone), rows_of(dropped, table.rows.fact("final_at")))
+    return rows_of(is_true(table, "memory_limit_exceeded_error") | ended(table, *STOPS, origins=("environment",)))
+
+
+def out_of_time(table: RolloutTable) -> Seen:
+    return rows_of(ended(table, "timeout", origins=("agent",)))
+
+
+def truncated(table: RolloutTable) -> Seen:
+    """Cut off, as the response says, or as its length shows: exactly as many tokens as were allowed."""
+    full = np.asarray(table.output_tokens == table.rows.numbers("responses_create_params.max_output_tokens"))
+    cut = ((table.status == TRUNCATED) & ~ended(table, "timeout")) | is_true(table, "truncated") | full
+    return rows_of(cut, table.rows.fact("final_at"))
+
+
+def context_overflow(table: RolloutTable) -> Seen:
+    return rows_of(is_true(table, "context_length_exceeded_error"))
 
 
 def verifier_exception(table: RolloutTable) -> Seen:
     broken = says(table, *VERIFIER_ERRORS) | is_true(table, "invalid_judge_response")
-    return rows_of(broken | equals(table.failure, *JUDGE_FAILURES))
+    return rows_of(broken | equals(table.failure, *JUDGE_FAILURES) | ended(table, *STOPS, origins=("verifier",)))
 
 
 def verifier_unfinished(table: RolloutTable) -> Seen:
@@ -106,25 +123,12 @@ def verifier_unfinished(table: RolloutTable) -> Seen:
 
 
 def simulated_user_failure(table: RolloutTable) -> Seen:
-    return rows_of(is_true(table, "num_user_failures") | lists(table, "failure_labels", "user_failure"))
+    typed = ended(table, *STOPS, origins=("user",))
+    return rows_of(is_true(table, "num_user_failures") | lists(table, "failure_labels", "user_failure") | typed)
 
 
 def environment_failure(table: RolloutTable) -> Seen:
     return rows_of(is_true(table, "num_tool_failures") | lists(table, "failure_labels", "tool_failure"))
-
-
-def truncated(table: RolloutTable) -> Seen:
-    last = table.rows.fact("final_at")
-    return rows_of((table.status == TRUNCATED) | is_true(table, "truncated") | is_at_limit(table), last)
-
-
-def is_at_limit(table: RolloutTable) -> Bools:
-    """Rows that generated exactly as many tokens as they were allowed: cut off, whether or not the response says so."""
-    return np.asarray(table.output_tokens == table.rows.numbers("responses_create_params.max_output_tokens"))
-
-
-def context_overflow(table: RolloutTable) -> Seen:
-    return any_of(rows_of(is_true(table, "context_length_exceeded_error")), marked(table, "context_overflow"))
 
 
 def empty_output(table: RolloutTable) -> Seen:
@@ -135,16 +139,6 @@ def empty_output(table: RolloutTable) -> Seen:
     if ended.any() and silent[ended].mean() > NORMAL:
         silent[:] = False  # this run does not store what its rollouts said
     return rows_of(silent | is_true(table, "empty_response"), table.rows.fact("final_at"))
-
-
-def refusal(table: RolloutTable) -> Seen:
-    return rows_of((table.rows.fact("refused") > 0) | is_true(table, "is_refusal"), table.rows.fact("final_at"))
-
-
-def stock_answer(table: RolloutTable) -> Seen:
-    """The same last words to several tasks, which fail where other rollouts of those tasks pass."""
-    plain = (table.rows.fact("final_kind") == MESSAGE) & ~is_machine(table) & (table.rows.fact("refused") == 0)
-    return rows_of(shared_endings(table) & plain, table.rows.fact("final_at"))
 
 
 def unparsable_answer(table: RolloutTable) -> Seen:
@@ -158,27 +152,13 @@ def no_extract(table: RolloutTable) -> Bools:
     if not fields:
         return np.zeros(len(table), dtype=bool)
     mask = ~np.any([column.known() for column in fields], axis=0) & ~np.isnan(table.reward) & (table.status != FAILED)
-    said = (table.rows.fact("answer_bytes") > 0) & (table.rows.fact("refused") == 0) & (table.status != TRUNCATED)
+    said = (table.rows.fact("answer_bytes") > 0) & (table.status != TRUNCATED)
     # A long answer is left in the file, so its absence from the table proves nothing.
     return np.asarray(mask & said & (table.rows.fact("answer_bytes") <= MAX_TEXT))
 
 
 def repeated_call(table: RolloutTable) -> Seen:
     return rows_of(table.rows.fact("looped_calls") >= LOOP, table.rows.fact("looped_at"))
-
-
-def tool_error(table: RolloutTable) -> Seen:
-    return rows_of(table.rows.fact("tool_errors") > 0, table.rows.fact("error_at"))
-
-
-def ignored_tool_error(table: RolloutTable) -> Seen:
-    """The last thing a tool said was an error, and the rollout answered without a word about it."""
-    answered = (table.rows.fact("final_kind") == MESSAGE) & (table.rows.fact("owned_up") == 0)
-    return rows_of((table.rows.fact("ended_on_error") > 0) & answered, table.rows.fact("final_at"))
-
-
-def tool_timeout(table: RolloutTable) -> Seen:
-    return rows_of(table.rows.fact("stalled_at") >= 0, table.rows.fact("stalled_at"))
 
 
 def no_tool_call(table: RolloutTable) -> Seen:
@@ -188,19 +168,8 @@ def no_tool_call(table: RolloutTable) -> Seen:
 
 
 def stopped_early(table: RolloutTable) -> Seen:
-    """The last item is no answer although most rollouts of the run end with one, or only says what comes next.
-
-    One that was cut off did not stop by itself.
-    """
-    final = table.rows.fact("final_kind")
-    produced = (table.rows.fact("output_items") > 0) & (table.status != FAILED)
-    acting = bool((table.rows.fact("tool_results") > 0).any())
-    # Where tools never answer, the call is what the verifier looks at, and nobody could do what is announced.
-    answers = [MESSAGE] if acting else [MESSAGE, CALL]
-    unanswered = produced & (~np.isin(final, answers) | (acting & (table.rows.fact("announced") > 0)))
-    usual = bool(produced.any()) and float(unanswered[produced].mean()) > NORMAL
-    mask = is_false(table, "finished_naturally") | (unanswered & (not usual))
-    mask[truncated(table).rows] = False
+    mask = is_false(table, "finished_naturally")
+    mask[truncated(table).rows] = False  # what was cut off did not stop by itself
     return rows_of(mask, table.rows.fact("final_at"))
 
 
@@ -208,44 +177,24 @@ def no_patch(table: RolloutTable) -> Seen:
     return rows_of(is_false(table, "patch_exists") | is_true(table, "apply_failed"))
 
 
-def on_closer_look(table: RolloutTable) -> Seen:
-    """Nothing: only whole rollouts show it."""
-    return rows_of(np.zeros(len(table), dtype=bool))
-
-
 RULES: tuple[Rule, ...] = (
-    Rule("failed_rollout", "infrastructure", "failed before a verdict", "failures file, failure class", failed),
-    Rule(
-        "provider_error",
-        "infrastructure",
-        "provider answered with an error",
-        "response.error, last message",
-        provider_error,
-    ),
+    Rule("failed_rollout", "infrastructure", "failed before a verdict", "typed ending, failure class", failed),
+    Rule("provider_error", "infrastructure", "provider answered with an error", "typed ending", provider_error),
     Rule("timeout", "infrastructure", "agent, container or evaluation timed out", "timed-out fields", timeout),
-    Rule("sandbox_fault", "infrastructure", "sandbox or memory fault", "memory fields, tool results", sandbox_fault),
-    Rule("tool_timeout", "infrastructure", "a tool reported a time-out", "tool results", tool_timeout),
+    Rule("sandbox_fault", "infrastructure", "sandbox or memory fault", "typed ending, memory fields", sandbox_fault),
     Rule("verifier_exception", "verifier", "verifier or judge raised an error", "error fields", verifier_exception),
     Rule("verifier_unfinished", "verifier", "verifier did not finish", "evaluation_completed", verifier_unfinished),
     Rule("simulated_user_failure", "verifier", "simulated user failed", "failure labels", simulated_user_failure),
     Rule("environment_failure", "verifier", "environment's tools failed", "failure labels", environment_failure),
-    Rule("user_off_script", "verifier", "simulated user left its script", "user turns, expected calls", on_closer_look),
-    Rule("truncated", "behaviour", "ran out of tokens or turns", "incomplete_details, token limit", truncated),
-    Rule("context_overflow", "behaviour", "outgrew the context window", "context fields, texts", context_overflow),
+    Rule("truncated", "behaviour", "ran out of tokens or turns", "typed ending, token limit", truncated),
+    Rule("out_of_time", "behaviour", "agent ran out of time", "typed ending", out_of_time),
+    Rule("context_overflow", "behaviour", "outgrew the context window", "context fields", context_overflow),
     Rule("empty_output", "behaviour", "produced no answer and no tool call", "output items", empty_output),
-    Rule("refusal", "behaviour", "declined the task", "is_refusal, opening of the answer", refusal),
-    Rule("stock_answer", "behaviour", "said the same to several tasks", "last words", stock_answer),
     Rule("repeated_tool_call", "behaviour", f"made one tool call {LOOP} or more times", "tool calls", repeated_call),
-    Rule("ignored_tool_error", "behaviour", "answered right after a tool error", "tool results", ignored_tool_error),
-    Rule("stopped_early", "behaviour", "stopped before answering", "last item, finished_naturally", stopped_early),
+    Rule("stopped_early", "behaviour", "stopped before it was done", "finished_naturally", stopped_early),
     Rule("no_tool_call", "behaviour", "called no tool although tools were offered", "tool calls", no_tool_call),
-    Rule("fenced_answer", "behaviour", "put bare data into a code fence", "last message", on_closer_look),
-    Rule("invalid_arguments", "behaviour", "made a call its tool does not allow", "tool schemas", on_closer_look),
-    Rule("wrong_action", "behaviour", "made a change the task does not expect", "expected calls", on_closer_look),
-    Rule("missing_action", "behaviour", "left out a change the task expects", "expected calls", on_closer_look),
     Rule("no_patch", "behaviour", "left no patch that applies", "patch fields", no_patch),
     Rule("unparsable_answer", "behaviour", "no answer could be parsed", "parse fields", unparsable_answer),
-    Rule("tool_error", "behaviour", "met a tool error", "tool results", tool_error),
 )
 """Every signal, in the order in which the causes are tried."""
 

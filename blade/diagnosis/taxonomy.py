@@ -4,21 +4,26 @@ What a pack knows about a benchmark family comes before what holds for any: its 
 the generic signals, its funnel replaces the generic one, and its interventions those of the modes they cover.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
+import msgspec
 import numpy as np
 
-from blade.diagnosis.analysis import MAX_LISTED, Action, PackUse, PatternSeen
-from blade.diagnosis.causes import Ground, as_places
+from blade.diagnosis.analysis import MAX_LISTED, Action, Mode, PackUse, PatternSeen
+from blade.diagnosis.causes import Proof, places_of
 from blade.diagnosis.found import Found, about_rows, count, say
-from blade.diagnosis.interventions import Remedy
 from blade.diagnosis.labels import Evidence
+from blade.diagnosis.modes import Tested
 from blade.diagnosis.packs import Choice, PackResult, PatternHits, apply_pack, choose_pack, load_pack
+from blade.diagnosis.remedies import Remedy
 from blade.metrics import Outcomes
 from blade.metrics.values import Ints
 from blade.rollouts import Run
 
 NO_PACK = "none"
+PROVEN = 0.95
+"""How sure a pattern is that its pack calls as good as proven."""
 COVERED = 0.8
 """Share of a generic mode's rollouts one pattern must hold to take its place."""
 ACTIONS: dict[str, Action] = {
@@ -105,20 +110,23 @@ def pack_findings(run: Run, taxonomy: Taxonomy, known: list[Found]) -> list[Foun
     return out
 
 
-def pack_grounds(taxonomy: Taxonomy) -> list[Ground]:
-    """Patterns that name a cause, each with the rollouts that belong to it."""
+def pack_proofs(taxonomy: Taxonomy) -> list[Proof]:
+    """Patterns that name a cause and are as good as a proof, each with the rollouts that belong to it."""
     if taxonomy.result is None:
         return []
     return [
-        Ground(
+        Proof(
             hits.rule.code,
             hits.rule.cause,
             hits.rule.title,
-            as_places(hits.rows[hits.primary], hits.items[hits.primary]),
-            hits.rule.confidence,
+            places_of(hits.rows[hits.primary], hits.items[hits.primary]),
+            PROVEN,
         )
         for hits in taxonomy.result.patterns
-        if hits.rule.cause is not None and hits.primary.any() and (hits.passed or 0) < len(hits.rows)
+        if hits.rule.cause in ("DA", "IR", "TI", "BI")
+        and hits.rule.confidence == "high"
+        and hits.primary.any()
+        and not hits.passed
     ]
 
 
@@ -133,19 +141,38 @@ def pack_quotes(taxonomy: Taxonomy) -> dict[tuple[str, str], Evidence]:
     }
 
 
-def pack_modes(grounds: list[Ground]) -> dict[str, Ints]:
-    """Patterns that name a cause as failure modes."""
-    return {ground.code: np.asarray(list(ground.places), dtype=np.int64) for ground in grounds}
+def pack_modes(taxonomy: Taxonomy) -> dict[str, Ints]:
+    """Patterns that name a cause as failure modes, with the rollouts that belong to each."""
+    patterns = [] if taxonomy.result is None else taxonomy.result.patterns
+    return {h.rule.code: h.rows[h.primary] for h in patterns if h.rule.cause is not None and h.primary.any()}
 
 
 def pack_remedies(taxonomy: Taxonomy) -> dict[str, Remedy]:
-    """What to do about each pattern that names a cause."""
+    """What to do about each pattern that names a cause: the pattern says what, its kind of fix how."""
     rules = [] if taxonomy.result is None else [hits.rule for hits in taxonomy.result.patterns]
     return {
         rule.code: Remedy(ACTIONS[rule.intervention], f"so that this does not happen: {rule.title}", rule.cause)
         for rule in rules
         if rule.cause is not None
     }
+
+
+def named_by_pack(modes: list[Mode], mined: Sequence[Tested], taxonomy: Taxonomy) -> list[Mode]:
+    """The modes with the cause and the words of the pattern that holds the same rollouts."""
+    patterns = [] if taxonomy.result is None else [h for h in taxonomy.result.patterns if h.primary.any()]
+    out: list[Mode] = []
+    for mode, found in zip(modes, mined, strict=True):
+        rows = set(found.failing.tolist())
+        same = (
+            hits.rule
+            for hits in patterns
+            if len(rows & set(hits.rows.tolist())) >= COVERED * len(rows | set(hits.rows.tolist()))
+        )
+        rule = next(same, None)
+        if rule is not None:
+            mode = msgspec.structs.replace(mode, also=[rule.title, *mode.also], cause=rule.cause or mode.cause)
+        out.append(mode)
+    return out
 
 
 def without_covered(generic: dict[str, Ints], specific: dict[str, Ints]) -> dict[str, Ints]:

@@ -5,14 +5,15 @@ that hardly any attempt passes although most attempts of every run agree on one 
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from blade.diagnosis.answers import same_answer
+from blade.diagnosis.answers import Answered, same_answer
+from blade.diagnosis.differences import Difference
 from blade.diagnosis.found import Found, about_rows, count, say
-from blade.diagnosis.readings import Answered
+from blade.diagnosis.observations import Noted
 from blade.metrics import Outcomes
 from blade.rollouts import Run
 
@@ -30,16 +31,15 @@ class Rival(NamedTuple):
     answers: list[Answered]
 
 
-def verdict_findings(
-    run: Run, outcomes: Outcomes, answers: list[Answered], others: Sequence[Rival] = ()
-) -> list[Found]:
+def verdict_findings(run: Run, outcomes: Outcomes, noted: Noted, others: Sequence[Rival] = ()) -> list[Found]:
     """Everything of this kind; `others` are runs on the same tasks."""
     if outcomes.is_continuous:
         return []
     return [
-        *flipped(run, outcomes, answers),
-        *right_but_failed(run, outcomes, answers),
-        *suspect_gold(run, outcomes, answers, others),
+        *flipped(run, outcomes, noted.answers),
+        *right_but_failed(run, outcomes, noted.answers),
+        *missed_answers(run, outcomes, noted.differences),
+        *suspect_gold(run, outcomes, noted.answers, others),
     ]
 
 
@@ -83,6 +83,24 @@ def right_but_failed(run: Run, outcomes: Outcomes, answers: list[Answered]) -> l
     wrong = [answer for answer in answers if outcomes.success[answer.row] == 0.0 and is_expected(answer)]
     hint = "loosen the comparison: these differ from the expected answer by format only"
     return finding(run, "right_answer_failed", "gave the expected answer, and failed", wrong, hint)
+
+
+def missed_answers(run: Run, outcomes: Outcomes, differences: Mapping[int, Sequence[Difference]]) -> list[Found]:
+    """Failing rows whose text ends on the expected answer, while the verifier took another one from it, or none."""
+    missed = {
+        row: -1 if difference.item is None else difference.item
+        for row, found in differences.items()
+        for difference in found
+        if difference.key == "answer:extraction_missed" and outcomes.success[row] == 0.0
+    }
+    if not missed:
+        return []
+    message = (
+        f"{count(len(missed), 'rollout')} end on the expected answer, which the verifier did not take from the text"
+    )
+    finding = say("extraction_missed", "TI", message, "repair the extraction, and score these rollouts again")
+    rows = np.asarray(sorted(missed), dtype=np.int64)
+    return [about_rows(run.table, finding, rows, items=np.asarray([missed[row] for row in rows.tolist()]))]
 
 
 def suspect_gold(run: Run, outcomes: Outcomes, answers: list[Answered], others: Sequence[Rival]) -> list[Found]:

@@ -69,6 +69,7 @@ def contrast_section(analysis: Analysis) -> ContrastSection:
 
 def headroom_rows(analysis: Analysis) -> list[HeadroomRow]:
     titles = MODES | {signal.code: signal.title for signal in analysis.signals}
+    titles |= {mode.code: mode.title for mode in analysis.modes}
     rate = is_rate(analysis)
     return [
         HeadroomRow(

@@ -8,7 +8,7 @@ from collections.abc import Collection
 import msgspec
 
 from blade.diagnosis.analysis import MAX_LISTED, Analysis, Cause
-from blade.diagnosis.labels import CAUSES, is_by_rule
+from blade.diagnosis.labels import CAUSES, UNDECIDED, is_by_rule
 from blade.diagnosis.pairs import TaskContrast
 from blade.metrics import TaskResult
 from blade.report.addresses import size
@@ -97,6 +97,8 @@ def is_draft(cause: Cause | None) -> bool:
 
 def cause_words(label: str) -> str:
     """`BI+KG?` in words."""
+    if label == UNDECIDED:
+        return "undecided"
     return " and ".join(CAUSES.get(part, part) for part in label.removesuffix("?").split("+"))
 
 

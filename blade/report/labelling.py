@@ -5,7 +5,7 @@ Rule labels belong to the diagnosis and are made anew with it; what a person or 
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -40,6 +40,39 @@ def check_label(label: Label, analysis: Analysis, run: Run) -> Label:
     if strangers:
         raise UsageError(f"{strangers[0]} is not a rollout of task {label.task}; cite the task that is labelled.")
     return msgspec.structs.replace(label, evidence=evidence)
+
+
+class ModeLabels(msgspec.Struct, frozen=True, kw_only=True):
+    """What a label of a whole mode comes to."""
+
+    labels: list[Label]
+    """The labels of the tasks in which every failing rollout shows the mode."""
+    skipped: dict[str, str]
+    """Why other tasks of the mode get none."""
+
+
+def labels_for_mode(code: str, said: Label, analysis: Analysis, labels: Mapping[str, Label]) -> ModeLabels:
+    """A reader's label for every task of a mode, where each failing rollout shows the mode; and why not for the others.
+
+    Raises:
+        UsageError: there is no such mode.
+    """
+    mode = next((mode for mode in analysis.modes if code in (mode.code, mode.title)), None)
+    if mode is None:
+        raise UsageError(f"no mode {code!r} in this run; modes are {examples([mode.code for mode in analysis.modes])}.")
+    failing = {result.task: result.rollouts - result.c for result in analysis.tasks}
+    found: list[Label] = []
+    skipped: dict[str, str] = {}
+    for task in mode.tasks:
+        cited = [citation for citation in mode.citations if split_citation(citation)[0] == task]
+        if task in labels and not is_by_rule(labels[task].author):
+            skipped[task] = f"judged by {labels[task].author}"
+        elif len(cited) < failing[task]:
+            skipped[task] = f"{len(cited)} of its {failing[task]} failing rollouts show it"
+        else:
+            evidence = [Evidence(citation=citation) for citation in cited]
+            found.append(msgspec.structs.replace(said, task=task, evidence=evidence))
+    return ModeLabels(labels=found, skipped=skipped)
 
 
 def check_evidence(proof: Evidence, run: Run) -> Evidence:

@@ -4,7 +4,7 @@ Signals are said to be *seen in* rollouts, never to be their cause; a cause is a
 """
 
 from blade.diagnosis.analysis import Analysis, Coverage, headline_of
-from blade.diagnosis.labels import is_by_rule
+from blade.diagnosis.labels import UNDECIDED, is_by_rule
 from blade.metrics import Buckets
 from blade.report.addresses import size, total
 from blade.report.advice import DRAFTS, rests_on
@@ -116,18 +116,18 @@ def signal_sentences(analysis: Analysis) -> list[Markdown]:
 
 
 def cause_sentence(analysis: Analysis) -> list[Markdown]:
-    """Who has judged the causes so far."""
-    tasks_lost = size(analysis.causes)
-    if not tasks_lost:
+    """How many causes are decided, by whom, and how many await a reader."""
+    total = size(analysis.causes)
+    if not total:
         return []
     read = size([cause for cause in analysis.causes if not is_by_rule(cause.author)])
-    tasks = f"{plural(tasks_lost, 'task')} {'is' if tasks_lost == 1 else 'are'} not always passed"
-    if not read:
-        return [Markdown(f"{tasks}. Every cause below is a draft by rule: **nobody has read these trajectories yet**.")]
-    rest = (
-        f"; the other {count(tasks_lost - read)} are drafts by rule that nobody has read" if tasks_lost > read else ""
-    )
-    return [Markdown(f"{tasks}; the causes of {count(read)} were judged by a reader{rest}.")]
+    waiting = size([cause for cause in analysis.causes if cause.label == UNDECIDED])
+    proven = size([cause for cause in analysis.causes if is_by_rule(cause.author) and cause.label != UNDECIDED])
+    tasks = f"{plural(total, 'task')} {'is' if total == 1 else 'are'} not always passed"
+    by = [f"{count(proven)} causes are decided by proof"]
+    by += [f"{count(read)} were judged by a reader"] if read else []
+    by += [f"{count(waiting)} are undecided and **await a reader**"] if waiting else []
+    return [Markdown(f"{tasks}: {', '.join(by)}.")]
 
 
 def headroom_sentence(analysis: Analysis) -> list[Markdown]:

@@ -19,7 +19,7 @@ import platformdirs
 from blade._version import __version__
 from blade.rollouts.scan import Scan
 
-CACHE_FORMAT = 9
+CACHE_FORMAT = 10
 CHECKSUM = 16
 """Bytes at the head of an entry that the rest must hash to: one flipped bit would give another analysis."""
 SAMPLE = 4096

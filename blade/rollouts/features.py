@@ -12,21 +12,37 @@ import numpy as np
 import numpy.typing as npt
 
 from blade.rollouts.batch import Batch, batch_of
-from blade.rollouts.endings import FinalAnswers, split_thinking
-from blade.rollouts.patterns import SHORT_MESSAGE, marked
-from blade.rollouts.phrases import OPENING, TOOL_ERROR, is_refusal
+from blade.rollouts.endings import answer_sizes, split_thinking
 from blade.rollouts.pieces import Indices, Pieces
-from blade.rollouts.steps import ENVIRONMENT, KINDS, MESSAGE, REASONING, RESULT, Trajectory, text_of
+from blade.rollouts.steps import KINDS, MESSAGE, REASONING, RESULT, Trajectory, text_of
 
-__all__ = ["FACTS", "KINDS", "TOOL_ERROR", "Features", "features_of", "is_refusal", "split_thinking"]
+__all__ = ["FACTS", "KINDS", "TOOL_ERROR", "Features", "features_of", "split_thinking"]
 
 FACTS = (
     "items", "prompt_items", "messages", "reasoning", "tool_calls", "tool_results", "environment_turns",
     "text_bytes", "repeated_calls", "repeated_at", "tool_errors", "error_at", "ended_on_error", "final_kind",
-    "final_at", "answer_bytes", "refused", "looped_calls", "looped_at", "owned_up", "announced", "broken_at",
-    "gone_at", "stalled_at", "ending",
+    "final_at", "answer_bytes", "looped_calls", "looped_at",
 )  # fmt: skip
 """Columns of facts. Positions are -1 when there is none; `final_kind` is an index into `KINDS`, -1 for no output."""
+
+TOOL_ERROR = re.compile(
+    rb"""(?:["\s]|\\[nrt"])*+(?:
+        \{(?:\s|\\[nrt])*+(?:\\*"\w+\\*"\s*:\s*(?:null|true|false|-?[\d.]+|\\*"[^"\\]{0,40}\\*"|\[\s*\]|\{\s*\})\s*,\s*){0,3}
+            \\*"(?:error|errors|exception|error_message|error_code|err)\\*"\s*:
+            (?!\s*(?:null|false|0|\\*"\\*"|\[\s*\]|\{\s*\}))
+      | \{(?:\s|\\[nrt])*+\\*"(?:status|state|type|outcome|result)\\*"\s*:\s*
+            \\*"(?:error|fail|failed|failure|exception)\\*"
+      | \{(?:\s|\\[nrt])*+\\*"(?:success|succeeded|ok|is_success)\\*"\s*:\s*false
+      | \{(?:\s|\\[nrt])*+\\*"(?:is_?error|failed)\\*"\s*:\s*true
+      | [^\w"{]{0,4}(?:error|exception|traceback|fatal)\b
+      | (?:\w+\.){0,6}\w+(?:error|exception)\b\s*[:(]
+      | http[/\d.]*\s*(?:error|status)?\s*:?\s*[45]\d\d\b
+      | <tool_use_error> | (?:ba|z)?sh:\s | exit(?:ed)?\s+(?:with\s+)?(?:code|status):?\s*[1-9]
+    )""",
+    re.IGNORECASE | re.VERBOSE,
+)
+"""How a tool's answer begins when machines call it an error, decoded or with quotes and line breaks still escaped."""
+OPENING = 120
 
 PARTS_OR_ERROR = re.compile(rb"\s*([\[{])|" + TOOL_ERROR.pattern, TOOL_ERROR.flags)
 """How an undecoded answer begins that is stored in parts, which the group says, or that opens like an error."""
@@ -39,30 +55,25 @@ class Features(NamedTuple):
     """One row per trajectory, one column per name in `FACTS`."""
     first_tools: list[str | None]
     """Name of the first tool each called."""
-    marks: npt.NDArray[np.int32]
-    """Rows of (row, code, item): texts that say something went wrong."""
 
 
 def features_of(prompts: Sequence[Trajectory], outputs: Sequence[Trajectory]) -> Features:
-    """Facts and marks of trajectories given as prompt and output."""
+    """Facts about trajectories given as prompt and output."""
     return features_in(batch_of(prompts, outputs))
 
 
 def features_in(batch: Batch) -> Features:
-    """Facts and marks of the trajectories of a batch."""
+    """Facts about the trajectories of a batch."""
     counts = np.bincount(batch.row * len(KINDS) + batch.kinds, minlength=batch.rows * len(KINDS))
     ends = batch.before + batch.sizes
     final = batch.last(np.arange(len(batch.kinds)), batch.kinds)
     repeated = repeats(batch)
     errors = tool_errors(batch)
-    finals = FinalAnswers(batch)
     columns = (
         ends, batch.before, *counts.reshape(-1, len(KINDS)).T, text_bytes(batch), *repeated,
-        *errors, final, np.where(final < 0, -1, ends - 1), finals.sizes(), finals.refused(), *loops(batch, repeated),
-        finals.owned_up(after_error=errors[-1]), finals.announced(), finals.broken_at(), *finals.lost_at(),
-        finals.fingerprints(),
+        *errors, final, np.where(final < 0, -1, ends - 1), answer_sizes(batch), *loops(batch, repeated),
     )  # fmt: skip
-    return Features(np.stack(columns, axis=1).astype(np.int32), first_tools(batch), marks(batch))
+    return Features(np.stack(columns, axis=1).astype(np.int32), first_tools(batch))
 
 
 def first_tools(batch: Batch) -> list[str | None]:
@@ -177,13 +188,3 @@ def failures(answers: Pieces) -> npt.NDArray[np.bool_]:
             opening = text_of(answers[at])[:OPENING].encode("utf-8", "replace")
             failed[at] = TOOL_ERROR.match(opening) is not None
     return failed
-
-
-def marks(batch: Batch) -> npt.NDArray[np.int32]:
-    """The items that say something went wrong: what tools and the environment said, and short messages."""
-    short = batch.items.payloads.lengths <= SHORT_MESSAGE
-    said = (batch.kinds == RESULT) | (batch.kinds == ENVIRONMENT) | ((batch.kinds == MESSAGE) & short)
-    heard = np.flatnonzero(said)
-    found = np.array(marked(batch.items.payloads.take(heard)), dtype=np.int64).reshape(-1, 2)
-    items = heard[found[:, 0]]
-    return np.stack([batch.row[items], found[:, 1], batch.position[items]], axis=1).astype(np.int32)

@@ -32,8 +32,6 @@ class Rows(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """Scalar fields by dotted path."""
     facts: npt.NDArray[np.int32]
     """Per row: one value per name in `FACTS`; without columns when trajectories were not looked at."""
-    marks: npt.NDArray[np.int32]
-    """(row, code, item) of texts that say something went wrong."""
 
     def __len__(self) -> int:
         return len(self.file)
@@ -42,8 +40,6 @@ class Rows(msgspec.Struct, frozen=True, kw_only=True, eq=False):
         """Some of the rows, in the order given."""
         position = np.full(len(self), -1, dtype=np.int64)
         position[chosen] = np.arange(len(chosen))
-        marks = self.marks[position[self.marks[:, 0]] >= 0].copy()
-        marks[:, 0] = position[marks[:, 0]]
         columns = {path: column.take(chosen) for path, column in self.columns.items()}
         return Rows(
             file=self.file[chosen],
@@ -52,7 +48,6 @@ class Rows(msgspec.Struct, frozen=True, kw_only=True, eq=False):
             length=self.length[chosen],
             columns={path: column for path, column in columns.items() if column.known().any()},
             facts=self.facts[chosen],
-            marks=marks,
         )
 
     def numbers(self, *paths: str) -> npt.NDArray[np.float64]:
@@ -88,7 +83,6 @@ def append(rows: Rows, more: Rows, *, file: int) -> Rows:
 
 def join_rows(parts: Sequence[Scan | Rows], *, file: Ints) -> Rows:
     """Rows one after the other; `file` is per row of all."""
-    begins = np.cumsum([0, *(len(part) for part in parts)])
     paths = dict.fromkeys(path for part in parts for path in part.columns)
     return Rows(
         file=file,
@@ -97,7 +91,6 @@ def join_rows(parts: Sequence[Scan | Rows], *, file: Ints) -> Rows:
         length=np.concatenate([part.length for part in parts]),
         columns={p: concat([part.columns.get(p) or unknown(len(part)) for part in parts]) for p in paths},
         facts=np.concatenate([part.facts for part in parts]),
-        marks=np.concatenate([part.marks + np.array([begins[i], 0, 0], np.int32) for i, part in enumerate(parts)]),
     )
 
 

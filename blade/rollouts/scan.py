@@ -42,8 +42,6 @@ class Scan(msgspec.Struct, frozen=True, kw_only=True):
     """Scalar fields by dotted path."""
     facts: npt.NDArray[np.int32]
     """One row per rollout, one column per name in `FACTS`; no columns when trajectories were not looked at."""
-    marks: npt.NDArray[np.int32]
-    """Rows of (row, code, item): texts that say something went wrong."""
     bad: list[BadRecord]
     """Records that could not be used."""
     lines: int
@@ -59,7 +57,6 @@ def join_scans(scans: list[Scan]) -> Scan:
     """Pieces of one file, in order, as one scan; line numbers of later pieces are moved."""
     if len(scans) == 1:
         return scans[0]
-    rows = np.cumsum([0, *(len(scan) for scan in scans)])
     lines = np.cumsum([0, *(scan.lines for scan in scans)])
     return Scan(
         line=join([scan.line + lines[i] for i, scan in enumerate(scans)], np.int64),
@@ -67,7 +64,6 @@ def join_scans(scans: list[Scan]) -> Scan:
         length=join([scan.length for scan in scans], np.int64),
         columns=join_columns(scans),
         facts=np.concatenate([scan.facts for scan in scans]),
-        marks=np.concatenate([scan.marks + np.array([rows[i], 0, 0], np.int32) for i, scan in enumerate(scans)]),
         bad=[bad._replace(line=bad.line + int(lines[i])) for i, scan in enumerate(scans) for bad in scan.bad],
         lines=int(lines[-1]),
     )
@@ -87,7 +83,6 @@ def first_rows(scan: Scan, *, before: int) -> Scan:
         length=scan.length[:count],
         columns={path: column.take(np.arange(count)) for path, column in scan.columns.items()},
         facts=scan.facts[:count],
-        marks=scan.marks[scan.marks[:, 0] < count],
         bad=[bad for bad in scan.bad if bad.offset < before],
         lines=scan.lines,
     )

@@ -34,7 +34,6 @@ class Scanner:
         self.builders: dict[str, ColumnBuilder] = {}
         self.places: list[npt.NDArray[np.int64]] = []
         self.facts: list[npt.NDArray[np.int32]] = []
-        self.marks: list[npt.NDArray[np.int32]] = []
         self.bad: list[BadRecord] = []
         self.tools: list[str | None] = []
         self.native = NativeReading(plan)
@@ -157,10 +156,8 @@ class Scanner:
         self._first_tools()
 
     def _add_features(self, found: Features) -> None:
-        """Takes up facts and marks of the next rows; their tools wait until the rows are counted."""
-        first = self.rows + len(self.tools)
+        """Takes up facts about the next rows; their tools wait until the rows are counted."""
         self.facts.append(found.facts)
-        self.marks.append(found.marks + np.array([first, 0, 0], dtype=np.int32))
         self.tools += found.first_tools
 
     def _first_tools(self) -> None:
@@ -186,7 +183,6 @@ class Scanner:
             length=places[2],
             columns={path: column for path, column in columns.items() if column.known().any()},
             facts=np.concatenate(self.facts) if self.facts else np.empty((self.rows, width), dtype=np.int32),
-            marks=np.concatenate(self.marks) if self.marks else np.empty((0, 3), dtype=np.int32),
             bad=self.bad,
             lines=self.lines,
         )

@@ -72,7 +72,7 @@ class RolloutTable(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     seconds: Floats
     """Per row: wall time, nan when unknown."""
     rows: Rows
-    """Everything else: places, fields, facts and marks."""
+    """Everything else: places, fields and facts."""
 
     def __len__(self) -> int:
         return len(self.task)

@@ -201,7 +201,7 @@ def test_every_fact_of_a_rich_run_is_offered_as_a_clause(tmp_path: Path) -> None
     standard = Standard(write_workspace(tmp_path, run, diagnose(run, AnalyzeOptions()), request))
     said = [str(fact.text) for fact in facts_of(standard)]
 
-    assert len(said) > 50
+    assert len(said) > 40
     assert said[:4] == [
         "pass@1 is 62.2 % (95 % interval 49.8 % to 73.4 %)",
         "12 of 36 tasks always pass",
@@ -209,7 +209,6 @@ def test_every_fact_of_a_rich_run_is_offered_as_a_clause(tmp_path: Path) -> None
         "6 of 36 tasks never pass",
     ]
     assert "pass@1 is 29.2 % where `difficulty` is `hard`" in said
-    assert "declined the task in 5 failing rollouts" in said
     assert len(quotes_of(standard)) > 10
 
 

@@ -2,7 +2,7 @@
 
 M reads ids, reward, verifier scalars and usage of every row, groups by task and computes pass@k. F adds, per row, how
 many items of each kind there are, the first tool, bytes of text, the end of the last message, and whether what tools
-and the agent said contains any of the texts of `LITERALS`. All take the schema as given, which is more than a user
+and the agent said contains any of `TEXTS`. All take the schema as given, which is more than a user
 knows beforehand, and none minds a bad line. Every reader gets one thread, as ours has one process, and those that make
 Python objects do not stop to look for cycles, as ours does not.
 """
@@ -24,9 +24,15 @@ import polars as pl
 
 from blade.metrics.passk import pass_at_k
 from blade.rollouts.decoding import collector_paused
-from blade.rollouts.patterns import LITERALS
 
-TEXTS = [literal.decode() for _, literal in LITERALS]
+TEXTS = [
+    "rate limit",
+    "internal server error",
+    "connection reset",
+    "timed out",
+    "out of memory",
+    "no space left on device",
+]
 REPEATS = 4
 
 Answer = dict[str, float]

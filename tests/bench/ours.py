@@ -97,7 +97,7 @@ def statistics(task: npt.NDArray[np.float64], values: npt.NDArray[np.float64]) -
 
 def table_bytes(scan: Scan) -> int:
     """Memory of the narrow table."""
-    arrays: list[npt.NDArray[Any]] = [scan.line, scan.offset, scan.length, scan.facts, scan.marks]
+    arrays: list[npt.NDArray[Any]] = [scan.line, scan.offset, scan.length, scan.facts]
     columns = sum(column.values.nbytes + sum(map(sys.getsizeof, column.levels)) for column in scan.columns.values())
     return sum(array.nbytes for array in arrays) + columns
 

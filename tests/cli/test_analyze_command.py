@@ -126,16 +126,14 @@ def test_a_dry_run_sends_nothing_and_shows_what_it_would(tmp_path: Path) -> None
         text = blade("analyze", out, *words).stdout
 
     assert server.calls == []
-    assert [question["task"] for question in shown["questions"]] == ["1", "2"]
+    assert [question["task"] for question in shown["questions"]] == ["2", "1"]
     assert shown["cost"] == pytest.approx((shown["tokens_in"] + 2 * shown["tokens_out"]) / 1e6)
-    assert "Nothing is sent. 2 tasks, 1 vote each, and 5 questions for the narrative" in text
+    assert "Nothing is sent. 2 tasks, 1 vote each, and 3 questions for the narrative" in text
     assert "Why is this task not always passed?" in text
     asked = [part["about"] for part in shown["narrative"]]
     assert asked == [
         "1:1 1:0",
         "Executive Summary",
-        "Dominant Failure Modes",
-        "Findings No Table Shows",
         "Recommendations",
     ]
     assert shown["tokens_in"] == sum(one["tokens"] for one in [*shown["questions"], *shown["narrative"]])

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from blade_command import blade, diagnosed, document
+from rollout_rows import Row, write_rows
 
 WRONG_FLIGHT = ("1", "--cause", "BI", "--cite", "1:1#4", "--quote", '"SK2"', "--reason", "books the wrong flight")
 
@@ -96,7 +97,7 @@ def test_the_report_takes_up_the_label(tmp_path: Path) -> None:
     found = blade("report", out)
 
     assert found.exit_code == 0
-    assert "1 of 2 tasks by rule, not yet read" in found.stdout
+    assert "1 decided, 1 await a reader" in found.stdout
     assert cause_of(out, "1")["reason"] == "books the wrong flight"
     assert "books the wrong flight" in (out / "report.md").read_text()
 
@@ -118,3 +119,20 @@ def test_a_label_outlives_another_diagnosis(tmp_path: Path) -> None:
     diagnosed(tmp_path)
 
     assert cause_of(out, "1")["label"] == "BI"
+
+
+def test_a_mode_is_labelled_where_every_failing_rollout_shows_it(tmp_path: Path) -> None:
+    def attempt(task: int, repeat: int, *, slow: bool) -> Row:
+        ending = {"kind": "timeout", "origin": "agent", "name": "agent_timeout"} if slow else {"kind": "completed"}
+        return {"task": f"t{task}", "repeat": repeat, "reward": float(repeat > 1), "ending": ending, "output": []}
+
+    rows = [attempt(task, repeat, slow=repeat < (1 if task == 0 else 2)) for task in range(6) for repeat in range(4)]
+    write_rows(tmp_path / "run.jsonl", rows)
+    blade("diagnose", tmp_path / "run.jsonl", "--out", tmp_path / "out")
+    words = ("--mode", "ended-with-agent-timeout-timeout-agent", "--cause", "BI", "--reason", "waits for a prompt")
+    found = blade("label", tmp_path / "out", *words, "--author", "human:ada")
+
+    assert found.exit_code == 0
+    assert found.stdout.splitlines() == [f"t{task}: BI by human:ada" for task in range(1, 6)]
+    assert "t0: not labelled, 1 of its 2 failing rollouts show it" in found.stderr
+    assert blade("label", tmp_path / "out", "t0", "--cause", "BI", "--reason", "r").exit_code == 2

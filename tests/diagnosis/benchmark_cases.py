@@ -62,7 +62,6 @@ TRAP_QUESTIONS = [
     Case("no_reference_answer", trap("Answer: A", expected_answer=""), trap("Answer: A")),
     Case("empty_answer", trap(""), trap("Hard to say.")),
     Case("cut_off_before_answer", trap("The lamp and", cut_off=True), trap("Answer: A, because", cut_off=True)),
-    Case("refused", trap("I can't help with that."), trap("Help with what?")),
     Case("no_option", trap("It is cheap."), trap("Answer: A")),
     Case("took_the_lure", trap("22 - 20 = 2.\nAnswer: D"), trap("Answer: A")),
     Case("other_wrong_option", trap("Answer: A"), trap("It is cheap.")),
@@ -209,7 +208,6 @@ OFFICE_DESK = [
     Case("no_tool_called", desk("shipped", "Done."), desk("shipped", "Done.", LOOK)),
     Case("repeated_call", desk("shipped", "Done.", LOOK, LOOK, LOOK), desk("shipped", "Done.", LOOK, CLOSED)),
     Case("cut_off", desk("shipped", "I will", LOOK, cut_off=True), desk("shipped", "Done.", LOOK)),
-    Case("refused", desk("shipped", "I can't help with that.", LOOK), desk("shipped", "Done.", LOOK)),
     Case(
         "changed_without_need",
         desk("phone", "It is 555.", used("delete_mail", mail_id="m1")),

@@ -90,19 +90,10 @@ def clicked(task: int, reward: float, x: Any) -> Row:
     return rollout(task, 0, reward, output=output, params={"tools": [CLICK]})
 
 
-def test_an_invalid_call_explains_a_failure(tmp_path: Path) -> None:
-    rows = [*(clicked(task, 1.0, task) for task in range(4)), clicked(9, 0.0, [4, 5])]
-    [cause] = analyze_rows(tmp_path, rows).causes
-    assert (cause.label, cause.author, cause.evidence[0].citation) == ("BI", "rule:invalid_arguments", "9:0#1")
-    assert cause.evidence[0].quote == '{"x": [4, 5]}'
-
-
-@pytest.mark.parametrize("odd", ODD)
-def test_a_malformed_schema_holds_nothing_against_a_call(odd: dict[str, Any]) -> None:
-    assert invalid_call(made({"x": 1}), [{"type": "function", "name": "click", **odd}]) is None
-
-
-def test_a_tool_that_is_none_is_passed_over() -> None:
-    tools: list[Any] = [5, None, {"type": "function", "name": ["click"]}, CLICK]
-
-    assert invalid_call(made({"x": 1}), tools) is None
+def test_invalid_calls_that_go_with_failing_explain_it(tmp_path: Path) -> None:
+    good = [clicked(task, 1.0, task) for task in range(9)]
+    analysis = analyze_rows(tmp_path, [*good, *(clicked(task, 0.0, [4, 5]) for task in range(10, 14))])
+    assert {cause.label for cause in analysis.causes} == {"BI"}
+    assert analysis.causes[0].evidence[0].citation == "10:0#1"
+    once = analyze_rows(tmp_path / "once", [*good, clicked(10, 0.0, [4, 5])])
+    assert [cause.label for cause in once.causes] == ["?"]

@@ -7,9 +7,8 @@ from rollout_rows import Row, analyze_rows, call, message, result, rollout, with
 from blade.diagnosis import Analysis, Label, draft_labels
 from blade.diagnosis.analysis import Cause
 
-INFRASTRUCTURE: Row = {"agent_timed_out": True}
-VERIFIER: Row = {"exception_type": "RuntimeError"}
-BEHAVIOUR: Row = {"is_refusal": True}
+KILLED: Row = {"response": {"id": "x-killed"}}
+VERIFIER: Row = {"judge_error": "no reply"}
 
 
 def attempts(*fields: dict[str, Any] | None, task: str = "t") -> list[Row]:
@@ -17,10 +16,10 @@ def attempts(*fields: dict[str, Any] | None, task: str = "t") -> list[Row]:
     return [rollout(task, n, float(f is None), **(f or {})) for n, f in enumerate(fields)]
 
 
-def cause(folder: Path, rows: list[Row]) -> tuple[str, str, str]:
-    """Label, confidence and author of the one task that is not always passed."""
+def cause(folder: Path, rows: list[Row]) -> Cause:
+    """The cause of the one task that is not always passed."""
     [found] = analyze_rows(folder, rows).causes
-    return found.label, found.confidence, found.author
+    return found
 
 
 def labelled(analysis: Analysis) -> dict[str, str]:
@@ -30,37 +29,26 @@ def labelled(analysis: Analysis) -> dict[str, str]:
 @pytest.mark.parametrize(
     ("fields", "expected"),
     [
-        pytest.param(INFRASTRUCTURE | VERIFIER | BEHAVIOUR, "IR", id="infrastructure_before_all"),
-        pytest.param(VERIFIER | BEHAVIOUR, "TI", id="verifier_before_behaviour"),
-        pytest.param(BEHAVIOUR, "BI", id="behaviour_before_knowledge"),
-        pytest.param({}, "KG?", id="knowledge_last"),
+        pytest.param(KILLED | VERIFIER, "IR", id="infrastructure_before_all"),
+        pytest.param(VERIFIER, "TI", id="verifier_before_behaviour"),
+        pytest.param({}, "?", id="nothing_proven"),
+        pytest.param({"agent_timed_out": True}, "?", id="a_time_out_may_be_a_slow_agents"),
+        pytest.param({"truncated": True}, "?", id="a_limit_may_be_too_tight"),
     ],
 )
-def test_the_model_is_blamed_only_for_what_nobody_else_did(
-    tmp_path: Path, fields: dict[str, Any], expected: str
-) -> None:
-    assert cause(tmp_path, attempts(fields, fields))[0] == expected
+def test_a_label_is_a_proof(tmp_path: Path, fields: dict[str, Any], expected: str) -> None:
+    assert cause(tmp_path, attempts(fields, fields)).label == expected
 
 
-def test_a_task_whose_only_failures_are_infrastructure_is_infrastructures(tmp_path: Path) -> None:
-    rows = attempts(None, INFRASTRUCTURE, None, {"response": {"error": "overloaded"}})
-    assert cause(tmp_path, rows) == ("IR", "medium", "rule:failed_rollout")
+def test_a_failure_the_runner_admits_is_certain(tmp_path: Path) -> None:
+    found = cause(tmp_path, attempts(None, KILLED, KILLED))
+    assert (found.label, found.confidence, found.author) == ("IR", "high", "rule:failed_rollout")
 
 
-def test_a_failure_the_runner_admits_is_certain_and_a_timeout_is_not(tmp_path: Path) -> None:
-    admitted = {"response": {"id": "x-killed"}}
-    assert cause(tmp_path, attempts(None, admitted, admitted)) == ("IR", "high", "rule:failed_rollout")
-    assert cause(tmp_path / "b", attempts(None, INFRASTRUCTURE)) == ("IR", "medium", "rule:timeout")
-
-
-def test_what_explains_most_failures_is_the_cause(tmp_path: Path) -> None:
-    rows = attempts(BEHAVIOUR, BEHAVIOUR, BEHAVIOUR, BEHAVIOUR, INFRASTRUCTURE)
-    assert cause(tmp_path, rows) == ("BI", "medium", "rule:refusal")
-
-
-def test_half_explained_failures_leave_low_confidence(tmp_path: Path) -> None:
-    for fields in (INFRASTRUCTURE, VERIFIER, BEHAVIOUR):
-        assert cause(tmp_path, attempts(None, None, fields, {}))[1] == "low"
+def test_a_proof_of_few_failures_decides_nothing(tmp_path: Path) -> None:
+    found = cause(tmp_path, attempts(None, VERIFIER, {}, {}))
+    assert (found.label, found.author) == ("?", "rule:undecided")
+    assert found.reason == "passes 1 of 4; 1 of 3 failing rollouts: verifier or judge raised an error"
 
 
 def test_a_task_that_always_passes_has_no_label(tmp_path: Path) -> None:
@@ -68,20 +56,54 @@ def test_a_task_that_always_passes_has_no_label(tmp_path: Path) -> None:
     assert list(labelled(analyze_rows(tmp_path, rows))) == ["poor"]
 
 
-def test_failures_nobody_explains_are_a_matter_of_knowledge(tmp_path: Path) -> None:
-    assert cause(tmp_path / "a", attempts(None, {})) == ("UK?", "low", "rule:sometimes")
-    assert cause(tmp_path / "b", attempts({}, {})) == ("KG?", "low", "rule:never")
+def test_an_undecided_task_says_what_tasks_like_it_turned_out_to_be(tmp_path: Path) -> None:
+    sometimes, never = cause(tmp_path / "a", attempts(None, {})), cause(tmp_path / "b", attempts({}, {}))
+    assert [(found.label, found.probability) for found in sometimes.candidates] == [("UK", 0.5), ("BI", 0.5)]
+    assert [(found.label, found.probability) for found in never.candidates] == [("KG", 0.6), ("BI", 0.4)]
 
 
-def test_one_wrong_answer_every_time_is_a_gap(tmp_path: Path) -> None:
-    same = [rollout("t", n, 0.0, output=[message("Paris")]) for n in range(3)]
-    assert cause(tmp_path, same) == ("KG", "medium", "rule:stable_wrong_answer")
+def test_without_a_trajectory_there_is_no_cause_and_no_guess(tmp_path: Path) -> None:
+    rows: list[Row] = [{"task_id": "t", "trial": n, "score": 0.0, "question": "?"} for n in range(3)]
+    found = cause(tmp_path, rows)
+    assert (found.label, found.candidates) == ("?", [])
+    assert found.reason == "never passes in 3; nothing in its rows says why"
+
+
+def answered(*given: str, expected: str = "Paris") -> list[Row]:
+    """Attempts at one task with the answer each gave; the verifier says both."""
+    return [
+        rollout(
+            "t", n, float(text == expected), output=[message(text)], extracted_answer=text, expected_answer=expected
+        )
+        for n, text in enumerate(given)
+    ]
+
+
+def test_one_plain_wrong_answer_every_time_is_a_gap(tmp_path: Path) -> None:
+    found = cause(tmp_path, answered("Rome", "Rome", "Rome"))
+    assert (found.label, found.author) == ("KG", "rule:stable_wrong_answer")
+    assert "'Rome' where 'Paris' is expected" in found.reason
+
+
+def test_wrong_answers_that_differ_or_are_too_few_prove_no_gap(tmp_path: Path) -> None:
+    assert cause(tmp_path / "a", answered("Rome", "Rome", "Oslo")).label == "?"
+    assert cause(tmp_path / "b", answered("Rome", "Rome")).label == "?"
+
+
+def test_right_and_wrong_answers_of_one_form_are_probably_unreliable_knowledge(tmp_path: Path) -> None:
+    found = cause(tmp_path, answered("Paris", "Rome", "Paris"))
+    assert (found.label, found.candidates[0].label) == ("?", "UK")
+
+
+def test_the_expected_answer_marked_wrong_is_the_verifiers_doing(tmp_path: Path) -> None:
+    rows = [rollout("t", n, 0.0, output=[message("4")], extracted_answer="4.0", expected_answer="4") for n in range(2)]
+    assert cause(tmp_path, rows).label == "TI"
 
 
 def test_a_tool_error_alone_decides_nothing(tmp_path: Path) -> None:
     output = [call(), result("Error: no"), call("b"), result("yes"), message("done")]
     rows = [rollout("t", n, float(n == 0), output=[*output, message(f"say {n}")]) for n in range(2)]
-    assert cause(tmp_path, rows)[0] == "UK?"
+    assert cause(tmp_path, rows).label == "?"
 
 
 def test_a_missing_task_was_lost_and_an_unscored_one_is_a_matter_of_data(tmp_path: Path) -> None:
@@ -103,19 +125,55 @@ def test_without_a_notion_of_success_there_is_nothing_to_explain(tmp_path: Path)
     assert analyze_rows(tmp_path, [rollout(n, 0, n / 3) for n in range(3)]).causes == []
 
 
-def test_a_label_cites_the_failing_rollouts_it_rests_on(tmp_path: Path) -> None:
-    rows = [
-        rollout("t", 0, 1.0, is_refusal=True),
-        *(rollout("t", n, 0.0, output=[message("I'm sorry, but I can't help.")]) for n in range(1, 6)),
-    ]
-    [found] = analyze_rows(tmp_path, rows).causes
-    assert [evidence.citation for evidence in found.evidence] == ["t:1#1", "t:2#1", "t:3#1"]
-    assert {evidence.quote for evidence in found.evidence} == {"I'm sorry, but I can't help."}
-    assert found.reason == "5 of 5 failing rollouts: declined the task"
+def trial(task: int, repeat: int, *, made: list[Row], expected: list[Row], user: bool) -> Row:
+    """A tau-bench trial: what the task expects, what the agent called, with or without a simulated user."""
+    turns: list[Row] = [{"role": "system", "content": "policy"}, {"role": "user", "content": f"please, {task}"}]
+    for number, one in enumerate(made):
+        called = {"id": f"c{number}", "type": "function", "function": {"name": one["name"], "arguments": "{}"}}
+        turns.append({"role": "assistant", "content": None, "tool_calls": [called]})
+        turns.append({"role": "tool", "tool_call_id": f"c{number}", "name": one["name"], "content": "{}"})
+    turns.append({"role": "assistant", "content": f"Done, {repeat}."})
+    if user:
+        turns.append({"role": "user", "content": "Thanks."})
+    reward = float([one["name"] for one in made] == [one["name"] for one in expected])
+    info = {"task": {"actions": expected, "outputs": []}}
+    return {"task_id": task, "trial": repeat, "reward": reward, "info": info, "traj": turns}
+
+
+CANCEL: Row = {"name": "cancel", "kwargs": {}}
+
+
+def trials(*, user: bool, expected: list[Row], made: list[Row]) -> list[Row]:
+    """A run in which one task goes wrong in every attempt, beside tasks that expect a change and make it."""
+    good = [trial(9 + n, r, made=[CANCEL], expected=[CANCEL], user=user) for n in range(3) for r in range(2)]
+    return [*good, *(trial(1, r, made=made, expected=expected, user=user) for r in range(3))]
+
+
+def test_the_same_wrong_change_in_every_failing_attempt_is_the_agents_doing(tmp_path: Path) -> None:
+    passing = trial(1, 9, made=[], expected=[], user=True)
+    found = cause(tmp_path, [*trials(user=True, expected=[], made=[CANCEL]), passing])
+    assert (found.label, found.author) == ("BI", "rule:wrong_change")
+    assert found.reason == "3 of 3 failing rollouts: `cancel` was called though not expected"
+    assert [evidence.citation for evidence in found.evidence] == ["1:0#2", "1:1#2", "1:2#2"]
+
+
+def test_a_wrong_change_that_no_attempt_avoids_may_be_what_the_task_asks_for(tmp_path: Path) -> None:
+    assert cause(tmp_path, trials(user=True, expected=[], made=[CANCEL])).label == "?"
+
+
+def test_a_simulated_user_may_have_asked_for_something_else(tmp_path: Path) -> None:
+    found = cause(tmp_path, trials(user=True, expected=[CANCEL], made=[]))
+    assert (found.label, [one.label for one in found.candidates]) == ("?", ["BI", "TI", "IR"])
+    assert found.reason == "never passes in 3; `cancel` was expected and not called in 3 of 3"
+
+
+def test_without_a_user_what_was_left_out_is_the_agents_doing(tmp_path: Path) -> None:
+    found = cause(tmp_path, trials(user=False, expected=[CANCEL], made=[]))
+    assert (found.label, found.confidence) == ("BI", "high")
 
 
 def test_the_labels_of_an_analysis_are_its_causes(tmp_path: Path) -> None:
-    analysis = analyze_rows(tmp_path, attempts(None, BEHAVIOUR))
+    analysis = analyze_rows(tmp_path, attempts(None, VERIFIER))
     [label], [found] = draft_labels(analysis), analysis.causes
     assert label == Label(
         task="t",
@@ -124,5 +182,6 @@ def test_the_labels_of_an_analysis_are_its_causes(tmp_path: Path) -> None:
         author=found.author,
         reason=found.reason,
         evidence=found.evidence,
+        candidates=found.candidates,
     )
     assert isinstance(found, Cause)

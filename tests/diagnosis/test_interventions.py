@@ -5,13 +5,17 @@ from pathlib import Path
 import pytest
 from rollout_rows import analyze_rows, rollout
 
+from blade.diagnosis import Label, relabel
+
 
 def test_teaching_what_is_not_known_can_cost_no_points(tmp_path: Path) -> None:
     analysis = analyze_rows(tmp_path, [rollout(task, 0, float(task > 0)) for task in range(5)])
-    (work,) = analysis.interventions
+    assert analysis.interventions == []
+    label = Label(task="0", cause="KG", confidence="high", author="human:ada", reason="never heard of it")
+    (work,) = relabel(analysis, {"0": label}).interventions
 
     # One task of five fails: Student's limits are 20 ± 55.5 points, and no repair leads below 80 % or above 100 %.
-    assert work.target == "KG" and work.headroom.value == pytest.approx(0.2)
+    assert (work.target, work.in_tasks) == ("KG", ["0"]) and work.headroom.value == pytest.approx(0.2)
     assert work.headroom.ci95 == pytest.approx((0.0, 0.2))
 
 

@@ -23,7 +23,6 @@ from blade.diagnosis.packs.pack import Intervention
 from blade.diagnosis.packs.values import HOLDS
 from blade.errors import BladeError, InputError, Problem, UsageError
 from blade.rollouts.features import KINDS
-from blade.rollouts.patterns import MARKS
 from blade.rollouts.table import STATUSES
 
 SCHEMA: dict[str, Any] = json.loads(
@@ -115,7 +114,7 @@ def test_broken_yaml_is_named_with_its_line_in_the_parsers_words(tmp_path: Path)
         pytest.param(
             condition("{}"),
             10,
-            "patterns[0].when has none of all, any, not, field, fact, status, mark, item, success",
+            "patterns[0].when has none of all, any, not, field, fact, status, item, success",
             "add one",
             id="no_subject",
         ),
@@ -309,7 +308,6 @@ def test_the_schema_knows_the_words_that_the_engine_knows() -> None:
     leaf, pattern_, item = (defs[name]["properties"] for name in ("condition", "pattern", "item"))
 
     assert set(leaf["fact"]["enum"]) == set(FACT_NAMES)
-    assert leaf["mark"]["enum"] == list(MARKS)
     assert defs["status"]["enum"] == list(STATUSES)
     assert item["kind"]["enum"] == list(KINDS)
     assert item["position"]["enum"] == list(POSITIONS)

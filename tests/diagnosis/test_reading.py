@@ -13,7 +13,9 @@ def test_a_task_that_passes_sometimes_is_read_as_a_pair_of_like_length(tmp_path:
     [cause], [item] = analysis.causes, analysis.reading_list
     why = f"{cause.label} by {cause.author}: {cause.reason}"
     command = "blade diff DIR t:1 t:2"
-    assert item == ReadingItem(task="t", bucket="sometimes", why=why, read=["t:1", "t:2"], command=command)
+    assert item == ReadingItem(
+        task="t", bucket="sometimes", why=why, read=["t:1", "t:2"], command=command, group="may be UK or BI"
+    )
 
 
 def test_a_task_that_never_passes_is_read_by_its_first_failure(tmp_path: Path) -> None:
@@ -21,15 +23,18 @@ def test_a_task_that_never_passes_is_read_by_its_first_failure(tmp_path: Path) -
     assert (item.read, item.command, item.bucket) == (["t:1"], "blade show DIR t:1", "never")
 
 
-def test_the_least_certain_and_costliest_tasks_come_first(tmp_path: Path) -> None:
-    # 0 fails by a time-out (medium), 1 half of the time and 2 always for no known reason (low).
+def test_tasks_whose_reading_would_decide_most_come_first(tmp_path: Path) -> None:
+    # 0 was killed, which is known; 1 fails half of the time, 2 and 3 always, for no known reason.
     rows = [
-        *(rollout(0, n, 0.0, agent_timed_out=True) for n in range(2)),
+        *(rollout(0, n, 0.0, response={"id": "x-killed"}) for n in range(2)),
         *(rollout(1, n, n % 2) for n in range(2)),
-        *(rollout(2, n, 0.0) for n in range(2)),
+        *(rollout(task, n, 0.0) for task in (2, 3) for n in range(2)),
     ]
-    analysis = analyze_rows(tmp_path, rows)
-    assert [item.task for item in analysis.reading_list] == ["2", "1", "0"]
+    found = analyze_rows(tmp_path, rows).reading_list
+    assert [(item.task, item.group) for item in found] == [
+        ("2", "may be KG or BI"), ("3", "may be KG or BI"), ("1", "may be UK or BI"),
+        ("0", "ended with `killed` (error, runner)"),
+    ]  # fmt: skip
 
 
 def test_there_is_nothing_to_read_where_everything_passes_or_nothing_exists(tmp_path: Path) -> None:

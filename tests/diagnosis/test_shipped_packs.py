@@ -33,9 +33,6 @@ def choice(extracted: str | None, *output: Row, **fields: Any) -> Row:
 MULTIPLE_CHOICE = [
     Case("no_reference_answer", choice("A", expected_answer=""), choice("A")),
     Case("cut_off_before_answer", choice(None, thought("hm"), cut_off=True), choice("A", thought("hm"), cut_off=True)),
-    Case(
-        "refused_question", choice(None, message("I can't help with that.")), choice(None, message("Help with what?"))
-    ),
     Case("answer_in_other_form", choice(None, message(r"\boxed{C: red}")), choice("A", message(r"\boxed{A}"))),
     Case("no_answer", choice(None, message("Hard to say.")), choice("A", message("Hard to say."))),
     Case("wrong_option", choice("A"), choice(None)),
@@ -182,7 +179,6 @@ TOOL_ASSISTANT = [
     ),
     Case("no_output", rollout(0, 0, 0.0, output=[]), acted(DONE)),
     Case("cut_off", acted(call(), cut_off=True), acted(call())),
-    Case("refused", acted(message("I can't help with that.")), acted(message("I can't find it."))),
     Case("no_tool_called", acted(DONE), acted(call(), result("ok"), DONE)),
     Case("repeated_call", acted(call(), call(), call(), DONE), acted(call(), call(), DONE)),
     Case(
@@ -333,11 +329,6 @@ FACTUAL_RECALL = [
     Case("no_reference_answer", recalled("incorrect", expected_answer=""), recalled("incorrect")),
     Case("judge_not_read", recalled("not_attempted", judge="hm"), recalled("not_attempted", judge="The grade is C.")),
     Case("empty_answer", recalled("not_attempted", ""), recalled("not_attempted", "No idea.")),
-    Case(
-        "refused",
-        recalled("not_attempted", "I can't help with that."),
-        recalled("incorrect", "I can't help with that."),
-    ),
     Case("not_attempted", recalled("not_attempted", "No idea."), recalled("incorrect")),
     Case("partly_right", recalled("partial", is_partial=1.0), recalled("incorrect", is_partial=0.0)),
     Case("incorrect", recalled("incorrect"), recalled("not_attempted")),

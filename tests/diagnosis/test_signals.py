@@ -2,7 +2,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from rollout_rows import Row, analyze_rows, call, message, result, rollout, thought, write_rows
+from rollout_rows import Row, analyze_rows, call, message, result, rollout, write_rows
 
 from blade.diagnosis.signals import RULES
 
@@ -29,24 +29,10 @@ def failing(output: list[Row] | None = None, **fields: Any) -> Row:
         pytest.param("failed_rollout", failing(response={"status": "failed"}), "1:0", id="status_failed"),
         pytest.param("provider_error", failing(response={"error": "boom"}), "1:0", id="response_error"),
         pytest.param("provider_error", failing(response={"error": {"code": 429}}), "1:0", id="response_error_object"),
-        pytest.param("provider_error", failing([message("Error 429: Rate limit reached")]), "1:0#1", id="last_message"),
-        pytest.param(
-            "provider_error",
-            failing([call(), result("rate limit"), message("Too many requests")]),
-            "1:0#3",
-            id="last_message_after_the_same_words_before",
-        ),
         pytest.param("timeout", failing(agent_timed_out=True), "1:0", id="agent_timed_out"),
         pytest.param("timeout", failing(agent_timeout_error=1), "1:0", id="agent_timeout_error"),
         pytest.param("timeout", failing(response={"id": "x-timeout"}), "1:0", id="legacy_timeout"),
         pytest.param("sandbox_fault", failing(memory_limit_exceeded_error=1), "1:0", id="memory_limit"),
-        pytest.param(
-            "sandbox_fault",
-            failing([call(), result("Error: No space left on device"), thought("hm"), message("I give up")]),
-            "1:0#2",
-            id="tool_said_so_at_the_end",
-        ),
-        pytest.param("tool_timeout", failing([call(), result("command timed out"), message("x")]), "1:0#2", id="tool"),
         pytest.param("verifier_exception", failing(exception_type="RuntimeError"), "1:0", id="exception_type"),
         pytest.param("verifier_exception", failing(judge_error="no reply"), "1:0", id="judge_error_text"),
         pytest.param("verifier_exception", failing(judge_error={"code": 500}), "1:0", id="judge_error_object"),
@@ -62,12 +48,9 @@ def failing(output: list[Row] | None = None, **fields: Any) -> Row:
         ),
         pytest.param("truncated", failing(truncated=True), "1:0#1", id="turns"),
         pytest.param("context_overflow", failing(context_length_exceeded_error=1), "1:0", id="context_field"),
-        pytest.param("context_overflow", failing([message("Prompt is too long")]), "1:0#1", id="context_text"),
         pytest.param("empty_output", failing([]), "1:0", id="no_items"),
         pytest.param("empty_output", failing([message("")]), "1:0#1", id="no_words"),
         pytest.param("empty_output", failing([message("<think>only this</think>")]), "1:0#1", id="only_thinking"),
-        pytest.param("refusal", failing([message("I'm sorry, but I can't help with that.")]), "1:0#1", id="refusal"),
-        pytest.param("refusal", failing(is_refusal=True), "1:0#1", id="is_refusal"),
         pytest.param("unparsable_answer", failing(parse_failed=True), "1:0#1", id="parse_failed"),
         pytest.param("unparsable_answer", failing(no_answer=1.0), "1:0#1", id="no_answer"),
         pytest.param("unparsable_answer", failing(extraction_successful=False), "1:0#1", id="not_extracted"),
@@ -77,16 +60,7 @@ def failing(output: list[Row] | None = None, **fields: Any) -> Row:
             "1:0#5",
             id="third_time",
         ),
-        pytest.param(
-            "ignored_tool_error", failing([call(), result("Error: gone"), message("Done!")]), "1:0#3", id="answered"
-        ),
-        pytest.param(
-            "tool_error", failing([call(), result("fine"), call("b"), result('{"error": "x"}'), message("y")]), "1:0#4",
-            id="error_object",
-        ),
         pytest.param("no_tool_call", failing([message("42")], **TOOLS), "1:0#1", id="offered"),
-        pytest.param("stopped_early", failing([call(), result("x")]), "1:0#2", id="ends_with_a_result"),
-        pytest.param("stopped_early", failing([thought("so")]), "1:0#1", id="ends_with_a_thought"),
         pytest.param("stopped_early", failing(finished_naturally=False), "1:0#1", id="runner_says_so"),
         pytest.param("no_patch", failing(patch_exists=False), "1:0", id="no_patch"),
         pytest.param("no_patch", failing(apply_failed=True), "1:0", id="does_not_apply"),
@@ -119,8 +93,6 @@ def test_a_signal_is_seen_and_cited_at_its_item(tmp_path: Path, code: str, row: 
             id="got_over_it",
         ),
         pytest.param("sandbox_fault", failing(memory_limit_exceeded_error=0), id="no_memory_error"),
-        pytest.param("tool_timeout", failing(params={"input": "why was it timed out?"}), id="prompt_says_timed_out"),
-        pytest.param("tool_timeout", failing([message("It timed out. " * 60)]), id="long_prose_says_timed_out"),
         pytest.param("verifier_exception", failing(exception_type="", judge_error="None"), id="empty_errors"),
         pytest.param("verifier_exception", failing(verifier_error=False, judge_error=None), id="false_errors"),
         pytest.param("verifier_exception", failing(error_mode="correct"), id="error_mode_correct"),
@@ -133,20 +105,11 @@ def test_a_signal_is_seen_and_cited_at_its_item(tmp_path: Path, code: str, row: 
         pytest.param("context_overflow", failing([message("The maximum context length is. " * 30)]), id="prose"),
         pytest.param("empty_output", failing([call()]), id="a_call_is_an_output"),
         pytest.param("empty_output", failing([], response={"error": "boom"}), id="failed_before_it_spoke"),
-        pytest.param("refusal", failing([message("I can't help but notice that 2+2=4.")]), id="not_a_refusal"),
-        pytest.param("refusal", failing([message(f"{'x' * 400} I'm sorry, but I can't help.")]), id="later_words"),
         pytest.param("unparsable_answer", failing(parse_failed=False, no_answer=0), id="parsed"),
         pytest.param("repeated_tool_call", failing([call(), call(), message("y")]), id="twice"),
         pytest.param(
             "repeated_tool_call", failing([call("a", f'{{"page": {n}}}') for n in range(5)]), id="other_arguments"
         ),
-        pytest.param(
-            "ignored_tool_error",
-            failing([call(), result("Error: gone"), call("b"), result("fine"), message("Done!")]),
-            id="mended",
-        ),
-        pytest.param("tool_error", failing([call(), result("no errors found"), message("x")]), id="word_in_a_result"),
-        pytest.param("tool_error", failing([call(), result('{"error": null}'), message("x")]), id="null_error"),
         pytest.param("no_tool_call", failing([message("42")]), id="nothing_offered"),
         pytest.param("no_tool_call", failing([message("42")], params={"tools": []}), id="empty_list_offered"),
         pytest.param("stopped_early", failing([call(), result("x"), message("done")]), id="answered"),
@@ -162,10 +125,7 @@ def test_every_rule_has_a_case_that_fires_and_one_that_must_not() -> None:
     def codes(test: Any) -> set[str]:
         return {case.values[0] for mark in test.pytestmark for case in mark.args[1]}
 
-    # What takes several rollouts or whole ones: see test_endings, test_oddities, test_departures and test_arguments.
-    elsewhere = {"stock_answer", "fenced_answer", "invalid_arguments"}
-    elsewhere |= {"wrong_action", "missing_action", "user_off_script"}
-    everything = {rule.code for rule in RULES} - elsewhere
+    everything = {rule.code for rule in RULES} - {"out_of_time"}  # only a typed ending says so
     assert codes(test_a_signal_is_seen_and_cited_at_its_item) == everything
     assert codes(test_what_only_looks_like_a_signal_is_none) == everything
 
@@ -188,20 +148,9 @@ def test_a_passing_timeout_is_no_infrastructure_failure(tmp_path: Path) -> None:
 
 
 def test_the_signals_with_most_failures_come_first(tmp_path: Path) -> None:
-    rows = [rollout(n, 0, 0.0, agent_timed_out=n < 1, is_refusal=n < 2, truncated=n < 3) for n in range(4)]
+    rows = [rollout(n, 0, 0.0, agent_timed_out=n < 1, parse_failed=n < 2, truncated=n < 3) for n in range(4)]
     found = [(signal.code, signal.failed) for signal in analyze_rows(tmp_path, rows).signals]
-    assert found == [("truncated", 3), ("refusal", 2), ("timeout", 1)]
-
-
-def test_a_final_call_is_the_answer_where_tools_never_answer(tmp_path: Path) -> None:
-    single_step = [rollout(n, 0, n % 2, output=[call() if n % 2 else message("none fits")], **TOOLS) for n in range(7)]
-    assert "stopped_early" not in signals(tmp_path, single_step, beside=[])
-
-
-def test_an_ending_most_rollouts_share_is_no_early_stop(tmp_path: Path) -> None:
-    turn = message("You lose.", "user")
-    games = [rollout(n, 0, n % 2, output=[message("hit"), turn]) for n in range(3)]
-    assert "stopped_early" not in signals(tmp_path, games, beside=PLAIN[:1])
+    assert found == [("truncated", 3), ("unparsable_answer", 2), ("timeout", 1)]
 
 
 def test_a_run_that_stores_no_output_is_not_empty(tmp_path: Path) -> None:

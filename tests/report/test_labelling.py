@@ -102,7 +102,7 @@ def test_a_new_diagnosis_keeps_labels_of_people_and_models_and_replaces_those_of
     # With repeat 1 alone both tasks are never passed, so the rule's draft for 7*8 is another one.
     drafts = [label for label in labels_in(again) if label.author.startswith("rule:")]
     assert labels_in(again) == [*drafts, first, second]
-    assert [label.cause for label in drafts] == ["KG?", "KG?"]
+    assert [label.cause for label in drafts] == ["?", "?"]
     assert again.labels == {"sqrt": first, "7*8": second}
 
 

@@ -119,7 +119,7 @@ def broken(folder: Path) -> None:
 
 def from_the_future(folder: Path) -> None:
     text = (folder / "analysis.json").read_text()
-    (folder / "analysis.json").write_text(text.replace('"schema_version": "1.', '"schema_version": "2.'))
+    (folder / "analysis.json").write_text(text.replace('"schema_version": "2.', '"schema_version": "3.'))
 
 
 @pytest.mark.parametrize(
@@ -128,7 +128,7 @@ def from_the_future(folder: Path) -> None:
         pytest.param(shutil.rmtree, "is no folder; make a diagnosis with `blade diagnose ROLLOUTS --out", id="gone"),
         pytest.param(lambda folder: (folder / "analysis.json").unlink(), "has no analysis.json", id="no_analysis"),
         pytest.param(broken, "cannot be read: .*; run `blade diagnose` again", id="broken"),
-        pytest.param(from_the_future, "has schema version 2.0, expected 1.0", id="other_version"),
+        pytest.param(from_the_future, "has schema version 3.0, expected 2.0", id="other_version"),
     ],
 )
 def test_a_folder_that_is_no_diagnosis_says_what_makes_one(tmp_path: Path, damage: object, message: str) -> None:
@@ -162,7 +162,7 @@ def test_json_is_canonical(tmp_path: Path) -> None:
     text = canonical_json(analysis)
 
     assert text == canonical_json(msgspec.json.decode(text, type=type(analysis)))
-    assert text.startswith(b'{\n  "schema_version": "1.0",\n  "inputs": {') and text.endswith(b"}\n")
+    assert text.startswith(b'{\n  "schema_version": "2.0",\n  "inputs": {') and text.endswith(b"}\n")
 
 
 def test_a_file_name_that_json_cannot_hold_is_an_input_error(tmp_path: Path) -> None:

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from rollout_rows import Row, call, message, result, rollout, thought
 
 from blade.rollouts.features import FACTS
-from blade.rollouts.patterns import MARKS
 from blade.rollouts.reader import FileScan, Reading, scan_file
 from blade.rollouts.scan import Scan
 from blade.rollouts.sources import open_stream, skip, take
@@ -33,18 +32,13 @@ def records(scan: Scan) -> list[Row]:
 def plain(scan: Scan) -> dict[str, Any]:
     """Everything a scan holds, comparable."""
     places = {name: getattr(scan, name).tolist() for name in PLACE}
-    arrays = {"facts": scan.facts.tolist(), "marks": scan.marks.tolist()}
+    arrays = {"facts": scan.facts.tolist()}
     return {**places, **arrays, "records": records(scan), "bad": scan.bad, "lines": scan.lines}
 
 
 def facts(scan: Scan) -> list[dict[str, int]]:
     """The facts of every row by name."""
     return [dict(zip(FACTS, row, strict=True)) for row in scan.facts.tolist()]
-
-
-def marks(scan: Scan) -> list[tuple[int, str, int]]:
-    """Row, name and item of every mark."""
-    return [(row, MARKS[code], item) for row, code, item in scan.marks.tolist()]
 
 
 def items_of(file: FileScan, *, last: int = 1000) -> list[list[Item]]:

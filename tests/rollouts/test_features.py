@@ -5,11 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rollout_rows import Row, call, message, result, rollout, thought
-from scans import BUILDERS, chat_call, chat_row, facts, items_of, jsonl, marks, read, some_rows, write_bytes
+from scans import BUILDERS, chat_call, chat_row, facts, items_of, jsonl, read, some_rows, write_bytes
 
-from blade.rollouts.features import KINDS, TOOL_ERROR, is_refusal, split_thinking
-from blade.rollouts.patterns import END, LITERALS, MARKS, SHORT_MESSAGE, WHOLE
-from blade.rollouts.phrases import OPENING
+from blade.rollouts.features import KINDS, OPENING, TOOL_ERROR, split_thinking
 from blade.rollouts.reader import FileScan
 from blade.rollouts.values import Item
 
@@ -78,7 +76,7 @@ def agree(found: dict[str, int], items: list[Item]) -> None:
     assert (found["final_at"], found["final_kind"]) == ((last.position, KINDS.index(last.kind)) if last else (-1, -1))
     said = [item.text for item in output if item.kind == "message"][-1:]
     shown = split_thinking(said[0])[1].strip() if said else ""
-    assert (found["answer_bytes"], found["refused"]) == (len(shown.encode()), is_refusal(shown))
+    assert found["answer_bytes"] == len(shown.encode())
 
 
 def failed_text(text: str) -> bool:
@@ -92,7 +90,6 @@ def test_facts_agree_with_the_full_items(tmp_path_factory: Any, prompt: list[Row
     file = read_rows(tmp_path_factory.mktemp("facts"), rows)
     for found, items in zip(facts(file.scan), items_of(file), strict=True):
         agree(found, items)
-    heard_marks_stand_where_they_say(file)
 
 
 @settings(max_examples=100, deadline=None)
@@ -101,7 +98,6 @@ def test_facts_of_whole_conversations_agree_with_their_items(tmp_path_factory: A
     file = read_rows(tmp_path_factory.mktemp("facts"), [chat_row(0, 0), chat_row(0, 1, turns=turns)])
     for found, items in zip(facts(file.scan), items_of(file), strict=True):
         agree(found, items)
-    heard_marks_stand_where_they_say(file)
 
 
 @settings(max_examples=100, deadline=None)
@@ -109,17 +105,6 @@ def test_facts_of_whole_conversations_agree_with_their_items(tmp_path_factory: A
 def test_every_row_has_as_many_items_as_its_facts_say(tmp_path_factory: Any, rows: list[Row]) -> None:
     file = read_rows(tmp_path_factory.mktemp("items"), [BUILDERS["gym"](0), *rows])
     assert [found["items"] for found in facts(file.scan)] == [len(items) for items in items_of(file)]
-
-
-def heard_marks_stand_where_they_say(file: FileScan) -> None:
-    expected = []
-    for row, items in enumerate(items_of(file)):
-        for item in items:
-            heard = item.kind in ("tool_result", "environment") or item.kind == "message"
-            if heard and not item.prompt:
-                codes = {code for code, literal in LITERALS if literal.decode() in item.text.lower()}
-                expected += [(row, MARKS[code], item.position) for code in sorted(codes)]
-    assert marks(file.scan) == expected
 
 
 def test_all_facts_of_one_trajectory(tmp_path: Path) -> None:
@@ -133,9 +118,8 @@ def test_all_facts_of_one_trajectory(tmp_path: Path) -> None:
         # [{"type": "summary_text", "text": "Let me look."}] and [{"type": "output_text", "text": "Done."}]
         "text_bytes": 50 + 42,
         "repeated_calls": 2, "repeated_at": 4, "tool_errors": 1, "error_at": 3, "ended_on_error": 0,
-        "final_kind": KINDS.index("message"), "final_at": 7, "answer_bytes": 5, "refused": 0,
-        "looped_calls": 2, "looped_at": 4, "owned_up": 0, "announced": 0, "broken_at": -1, "gone_at": -1,
-        "stalled_at": -1, "ending": 0,
+        "final_kind": KINDS.index("message"), "final_at": 7, "answer_bytes": 5,
+        "looped_calls": 2, "looped_at": 4,
     }  # fmt: skip
 
 
@@ -188,26 +172,6 @@ def test_a_tool_failed_when_its_answer_opens_like_it(tmp_path: Path, text: Any, 
 
 
 @pytest.mark.parametrize(
-    ("text", "refused"),
-    [
-        pytest.param(REFUSAL, True, id="sorry"),
-        pytest.param("I cannot assist with this request.", True, id="cannot_assist"),
-        pytest.param("I am unable to help.", True, id="unable"),
-        pytest.param("As an AI language model, I can't do it", True, id="as_an_ai"),
-        pytest.param("I’m sorry, I can’t comply.", True, id="typographic"),
-        pytest.param("I WILL NOT ASSIST", True, id="capitals"),
-        pytest.param(f"<think>{REFUSAL}</think>42", False, id="only_in_thought"),
-        pytest.param(f"<think>hm</think>{REFUSAL}", True, id="after_thought"),
-        pytest.param("You can't help but laugh.", False, id="about_something_else"),
-        pytest.param("y" * 400 + REFUSAL, False, id="far_in"),
-        pytest.param("The answer is 42.", False, id="answer"),
-    ],
-)
-def test_a_refusal_opens_the_answer(tmp_path: Path, text: str, refused: bool) -> None:
-    assert only(tmp_path, [message(text)])["refused"] == refused
-
-
-@pytest.mark.parametrize(
     ("text", "thought_and_answer"),
     [
         ("<think>a</think>b", ("a", "b")),
@@ -219,35 +183,6 @@ def test_a_refusal_opens_the_answer(tmp_path: Path, text: str, refused: bool) ->
 )
 def test_thinking_is_told_from_the_answer(text: str, thought_and_answer: tuple[str, str]) -> None:
     assert split_thinking(text) == thought_and_answer
-
-
-@pytest.mark.parametrize(
-    ("items", "expected"),
-    [
-        pytest.param([result("Request timed out")], [(0, "timeout", 1)], id="tool"),
-        pytest.param([message("Rate limit reached", "user")], [(0, "rate_limit", 1)], id="environment"),
-        pytest.param([message("Request timed out")], [(0, "timeout", 1)], id="short_message"),
-        pytest.param([message("timed out " + "x" * SHORT_MESSAGE)], [], id="long_message"),
-        pytest.param([thought("it timed out")], [], id="thought"),
-        pytest.param([call("look", "timed out")], [], id="call"),
-        pytest.param([result("x" * WHOLE + "timed out")], [(0, "timeout", 1)], id="end_of_a_long_result"),
-        pytest.param([result("timed out" + "x" * WHOLE)], [(0, "timeout", 1)], id="start_of_a_long_result"),
-        pytest.param([result("x" * 2 * END + "timed out" + "x" * WHOLE)], [], id="middle_of_a_long_result"),
-        pytest.param([result("timed"), result(" out")], [], id="across_two_results"),
-        pytest.param(
-            [result("timed out: Too Many Requests"), result("OOMKilled")],
-            [(0, "rate_limit", 1), (0, "timeout", 1), (0, "out_of_memory", 2)],
-            id="several",
-        ),
-    ],
-)
-def test_marks_stand_at_the_item_that_says_so(tmp_path: Path, items: list[Row], expected: list[Any]) -> None:
-    assert marks(read_rows(tmp_path, [answer(items)]).scan) == expected
-
-
-def test_words_in_the_question_are_no_marks(tmp_path: Path) -> None:
-    row = rollout(0, 0, params={"input": [message("Why: connection refused, timed out?", "user")]})
-    assert marks(read_rows(tmp_path, [row]).scan) == []
 
 
 def test_the_first_tool_is_the_first_that_was_called(tmp_path: Path) -> None:

@@ -3,12 +3,10 @@
 import ctypes
 import json
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -17,15 +15,12 @@ from scans import BUILDERS, agent_row, chat_row, jsonl, mutated, plain, read, re
 
 from blade.errors import BladeError
 from blade.rollouts.decoding import RowDecoder
-from blade.rollouts.endings import PLAN_SEARCH, REFUSAL_SEARCH, TROUBLE_SEARCH
 from blade.rollouts.lines import Chunk
 from blade.rollouts.native import library as native_library
 from blade.rollouts.native import rows as native_rows
 from blade.rollouts.native.library import ALL_READ, REFUSED, library
 from blade.rollouts.native.program import program_for
 from blade.rollouts.native.rows import NativeRows
-from blade.rollouts.native.searching import GROUPS, NativeSearch, alike, chosen_parts
-from blade.rollouts.patterns import MARK_SEARCH, find_plain
 from blade.rollouts.reader import Reading, open_file
 
 pytestmark = pytest.mark.skipif(library() is None, reason="the compiled reader was not built here")
@@ -44,10 +39,8 @@ def only_python() -> Iterator[None]:
 
 
 def choose_anew() -> None:
-    """Forgets which half reads, and which searches."""
+    """Forgets which half reads."""
     library.cache_clear()
-    for search in (MARK_SEARCH, PLAN_SEARCH, REFUSAL_SEARCH, TROUBLE_SEARCH):
-        vars(search).pop("_find", None)
 
 
 def table(path: Path, **options: Any) -> dict[str, Any]:
@@ -272,14 +265,6 @@ def test_numbers_beyond_all_and_lists_too_deep_are_no_error(tmp_path: Path) -> N
     assert len(read(path).scan) == 4
 
 
-def test_several_threads_may_search_at_once() -> None:
-    search = NativeSearch([(7, b"ab")], loaded())
-    data = np.frombuffer(b"ab" * 40_000, dtype=np.uint8)
-    with ThreadPoolExecutor(4) as pool:
-        found = list(pool.map(lambda _: len(search.find(data)[0]), range(40)))
-    assert found == [40_000] * 40
-
-
 def test_a_text_of_a_field_that_was_asked_for_is_told_apart_whatever_its_length(tmp_path: Path) -> None:
     rows = [{"id": n, "reward": 1, "config": "x" * 100_000 + str(n % 2)} for n in range(4)]
     path = write_bytes(tmp_path / "run.jsonl", jsonl(rows))
@@ -303,30 +288,3 @@ def test_a_file_that_is_no_library_is_not_used(monkeypatch: pytest.MonkeyPatch, 
     assert library() is None
     monkeypatch.undo()
     library.cache_clear()
-
-
-words = st.sampled_from([b"vm", b"oom", b"error", b"too many", b"rate limit", b"i\xe2\x80\x99m", b"ab", b"abc", b"bca"])
-
-
-@settings(max_examples=300)
-@given(
-    texts=st.lists(words | st.binary(min_size=2, max_size=6).map(bytes.lower), min_size=1, max_size=40, unique=True),
-    data=st.lists(words | words.map(bytes.upper) | st.binary(max_size=40), max_size=12).map(b" ".join),
-)
-def test_the_compiled_search_finds_what_python_finds(texts: list[bytes], data: bytes) -> None:
-    literals = [(code, text) for code, text in enumerate(texts)]
-    codes, ends = NativeSearch(literals, loaded()).find(np.frombuffer(data + b"\n", dtype=np.uint8))
-    plainly = find_plain(literals, data + b"\n")
-    assert sorted(zip(codes.tolist(), ends.tolist(), strict=True)) == sorted(
-        zip(plainly.codes.tolist(), plainly.ends.tolist(), strict=True)
-    )
-
-
-def test_more_finds_than_there_is_room_for_are_found_all_the_same() -> None:
-    codes, ends = NativeSearch([(7, b"ab")], loaded()).find(np.frombuffer(b"AB" * 5000, dtype=np.uint8))
-    assert (set(codes.tolist()), ends.tolist()) == ({7}, list(range(2, 10_001, 2)))
-
-
-def test_fingerprints_that_are_alike_share_a_group() -> None:
-    groups = alike(sorted({*chosen_parts([f"qx{letter}".encode() for letter in "abcdefghijklmnop"]).values()}))
-    assert (len(groups), sum(map(len, groups))) == (GROUPS, 16)

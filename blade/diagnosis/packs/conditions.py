@@ -1,7 +1,7 @@
 """Conditions of a pack as values: what `when` may say.
 
 Combinators are `all`, `any` and `not`. A leaf asks about a field of the row, a fact of its trajectory, its status, a
-mark in its texts, the text of an item, or whether it passed. The shapes are checked by the schema before they come
+text of an item, or whether it passed. The shapes are checked by the schema before they come
 here; only regular expressions can still be wrong.
 """
 
@@ -61,12 +61,6 @@ class StatusIs(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     words: tuple[str, ...]
 
 
-class Marked(msgspec.Struct, frozen=True, kw_only=True, eq=False):
-    """A tool, the environment or a short message says that something went wrong."""
-
-    code: str
-
-
 class ItemIs(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """The trajectory holds an item like this."""
 
@@ -90,7 +84,7 @@ class Succeeded(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     passed: bool
 
 
-Leaf = FieldIs | FactIs | StatusIs | Marked | ItemIs | Succeeded
+Leaf = FieldIs | FactIs | StatusIs | ItemIs | Succeeded
 Condition = All | AnyOf | Not | Leaf
 
 POSITIONS = ("any", "first", "last")
@@ -115,8 +109,6 @@ def parse_leaf(said: dict[str, Any]) -> Leaf:
     if "status" in said:
         words = said["status"]
         return StatusIs(words=(words,) if isinstance(words, str) else tuple(words))
-    if "mark" in said:
-        return Marked(code=said["mark"])
     if "item" in said:
         return parse_item(said["item"])
     return Succeeded(passed=said["success"])

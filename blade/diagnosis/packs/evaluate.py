@@ -14,7 +14,6 @@ from blade.diagnosis.packs.conditions import (
     FieldIs,
     ItemIs,
     Leaf,
-    Marked,
     Not,
     StatusIs,
     Succeeded,
@@ -24,7 +23,6 @@ from blade.diagnosis.packs.items import find_item
 from blade.diagnosis.packs.reading import WholeRow
 from blade.diagnosis.packs.values import all_hold, pair_holds
 from blade.diagnosis.packs.verdict import Verdict, both, decided, either, everywhere, negated, only_where, undecided
-from blade.diagnosis.questions import marked
 from blade.rollouts.columns import Column
 from blade.rollouts.features import FACTS, KINDS
 from blade.rollouts.table import STATUSES, Floats, RolloutTable
@@ -36,7 +34,6 @@ PLACES = {
     "ended_on_error": "final_at",
     "final_kind": "final_at",
     "answer_bytes": "final_at",
-    "refused": "final_at",
 }
 """Facts that say where they were seen."""
 
@@ -118,8 +115,6 @@ def leaf_verdict(leaf: Leaf, view: View) -> Verdict:
     if isinstance(leaf, StatusIs):
         codes = [STATUSES.index(word) for word in leaf.words]
         return decided(np.isin(table.status, codes), table.rows.fact("final_at"))
-    if isinstance(leaf, Marked):
-        return mark_verdict(leaf, table)
     if isinstance(leaf, Succeeded):
         return decided(view.success == float(leaf.passed))
     return item_verdict(leaf, table)
@@ -134,13 +129,6 @@ def fact_verdict(leaf: FactIs, table: RolloutTable) -> Verdict:
         return decided(level_verdict(kinds, leaf.asked).yes, place)
     numbers = Column(kind="number", values=table.rows.fact(leaf.name).astype(np.float64))
     return decided(number_mask(numbers, leaf.asked), place)
-
-
-def mark_verdict(leaf: Marked, table: RolloutTable) -> Verdict:
-    seen = marked(table, leaf.code)
-    place = np.full(len(table), -1, dtype=np.int32)
-    place[seen.rows] = seen.items
-    return decided(np.isin(np.arange(len(table)), seen.rows), place)
 
 
 def item_verdict(leaf: ItemIs, table: RolloutTable) -> Verdict:

@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from blade.environments.answering import TextEnvironment
 from blade.environments.command import judge_rows
 from blade.environments.constraints.checks import CHECKS, arguments_for, missing_arguments
+from blade.environments.constraints.refusals import is_refusal
 from blade.environments.environment import Task, Verdict
 from blade.errors import InputError
-from blade.rollouts.phrases import is_refusal
 
 
 def judge(task: Task, text: str) -> Verdict:

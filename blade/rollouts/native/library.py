@@ -60,17 +60,6 @@ class Job(ctypes.Structure):
     )  # fmt: skip
 
 
-class Search(ctypes.Structure):
-    """What is searched for, and what was found: the C structure of the same name."""
-
-    room: int
-    count: int
-    _fields_ = (
-        ("texts", ADDRESS), ("needles", ADDRESS), ("groups", ADDRESS), ("halves", ADDRESS), ("codes", ADDRESS),
-        ("ends", ADDRESS), ("room", SIZE), ("count", SIZE),
-    )  # fmt: skip
-
-
 @functools.cache
 def library() -> ctypes.CDLL | None:
     """The library, or `None` where there is none that can be used."""
@@ -86,8 +75,6 @@ def library() -> ctypes.CDLL | None:
     found.blade_read_rows.argtypes = [ctypes.POINTER(Job), COUNT]
     found.blade_gather.argtypes = [ADDRESS, ADDRESS, ADDRESS, SIZE, ctypes.c_uint8, ADDRESS]
     found.blade_gather.restype = None
-    found.blade_search.argtypes = [ctypes.POINTER(Search), ADDRESS, SIZE]
-    found.blade_search.restype = None
     return found
 
 

@@ -12,7 +12,6 @@
  */
 
 #include "items.h"
-#include "search.h"
 
 static int read_branch(Reader *reader, int32_t node);
 
@@ -259,5 +258,3 @@ void blade_gather(const uint8_t *data, const int64_t *starts, const int64_t *len
         *out++ = separator;
     }
 }
-
-void blade_search(Search *search, const uint8_t *data, uint64_t size) { search_all(search, data, size); }

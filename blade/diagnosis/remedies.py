@@ -1,14 +1,16 @@
-"""What could be done about each failure mode, and what it would be worth: the map from causes to work.
+"""What could be done about each failure mode, and what it would be worth at most.
 
-Headroom is an upper bound by construction: it says what the score would be if the mode vanished and nothing else
-changed.
+A recommendation names the mode in its own words and the tool, field, test or limit it is about. A mode that only tells
+where failures are is something to read, not something to do. Headroom is an upper bound: what the score would be if the
+mode vanished and nothing else changed.
 """
 
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from blade.diagnosis.analysis import Action, Cause, Intervention
+from blade.diagnosis.analysis import Action, Cause, Intervention, Mode
 from blade.diagnosis.found import Found
 from blade.diagnosis.headroom import Headroom, at_least_nothing, headroom, within_reach, without_loss
 from blade.diagnosis.signals import RULES, Sightings
@@ -32,39 +34,25 @@ class Remedy(NamedTuple):
 REMEDIES: dict[str, Remedy] = {
     "failed_rollout": Remedy("rerun", "rerun the rollouts that ended before a verdict"),
     "provider_error": Remedy("rerun", "rerun the rollouts the provider failed, with retries and back-off"),
-    "timeout": Remedy("environment", "raise the time limit, or find out what is slow"),
+    "timeout": Remedy("environment", "raise the time limit of container and evaluation, or find out what is slow"),
     "sandbox_fault": Remedy("environment", "repair the sandbox: memory, disk, containers"),
     "verifier_exception": Remedy("verifier repair", "make the verifier survive these outputs, and score them again"),
     "verifier_unfinished": Remedy("verifier repair", "let the verifier finish, and score these rollouts again"),
     "simulated_user_failure": Remedy("environment", "repair the simulated user"),
-    "user_off_script": Remedy("environment", "hold the simulated user to its script, or make the script plainer"),
     "environment_failure": Remedy("environment", "repair the tools that failed"),
     "right_answer_failed": Remedy("verifier repair", "accept answers that differ from the expected one by format only"),
+    "extraction_missed": Remedy("verifier repair", "take the answer that these texts end on"),
     "verdict_flips": Remedy("verifier repair", "make the verdict depend on the answer alone"),
     "suspect_gold": Remedy("data repair", "check the expected answers of these tasks"),
-    "truncated": Remedy("agent loop", "raise the token or turn limit, or make the agent shorter"),
-    "context_overflow": Remedy("agent loop", "compact the context before it overflows"),
-    "empty_output": Remedy("agent loop", "ask again when nothing comes back"),
-    "refusal": Remedy("prompt", "say why the request is legitimate, or train away the refusal"),
-    "unparsable_answer": Remedy("prompt", "state the answer format, and show it once"),
-    "repeated_tool_call": Remedy("agent loop", "stop identical calls and tell the model so"),
-    "ignored_tool_error": Remedy("agent loop", "make the model read a tool error before it answers"),
-    "fenced_answer": Remedy("prompt", "ask for the bare data, or let the verifier take off the fence"),
-    "invalid_arguments": Remedy("agent loop", "check calls against the tool's schema, and send the fault back"),
-    "wrong_action": Remedy("rl", "train the model to check a change against the request before it makes it"),
-    "missing_action": Remedy("rl", "train the model to do all that is asked before it stops"),
-    "no_tool_call": Remedy("prompt", "tell the model to use its tools"),
-    "stopped_early": Remedy("agent loop", "do not end before there is an answer"),
-    "no_patch": Remedy("agent loop", "check that a patch exists and applies before finishing"),
 }
+"""What to do about what is not the model's doing; it is about these rollouts, so it is specific by itself."""
+
+CAUSES_OF_SIGNALS = {rule.code: rule.cause for rule in RULES}
+WRONG_VERDICTS = frozenset({"right_answer_failed", "extraction_missed", "verdict_flips", "suspect_gold"})
 
 
-MODE_CAUSES = {rule.code: rule.cause for rule in RULES}
-WRONG_VERDICTS = frozenset({"right_answer_failed", "verdict_flips", "suspect_gold"})
-
-
-def failure_modes(outcomes: Outcomes, sightings: Sightings, findings: list[Found]) -> dict[str, Ints]:
-    """Every mode with a remedy that a failing rollout carries, and all rollouts that carry it, passing ones too."""
+def faults(outcomes: Outcomes, sightings: Sightings, findings: Sequence[Found]) -> dict[str, Ints]:
+    """What data, infrastructure and verifier did to rollouts, with all rows concerned, passing ones too."""
     modes: dict[str, Ints] = {}
     for code, seen in sightings.seen.items():
         if code in REMEDIES and (outcomes.success[seen.rows] != 1.0).any():
@@ -75,32 +63,72 @@ def failure_modes(outcomes: Outcomes, sightings: Sightings, findings: list[Found
     return modes
 
 
-def mode_interventions(
+def remedy_for(mode: Mode) -> Remedy:
+    """What to do about a mode: something specific by its kind, else to read it."""
+    action, cause, what = suggestion(mode)
+    return Remedy(action, f"{mode.title}: {what}", cause)
+
+
+def suggestion(mode: Mode) -> tuple[Action, str, str]:
+    """The kind of work, the root cause it belongs to, and what to do."""
+    part, _, name = mode.subject.partition(":")
+    tool, _, argument = name.partition(".")
+    match mode.kind, part:
+        case "difference", "call_extra":
+            return "prompt", "BI", f"say when `{tool}` may be called, and check that before the call"
+        case "difference", "call_missing":
+            return "agent loop", "BI", f"do not end before `{tool}` was called where the request asks for it"
+        case "difference", "argument":
+            return "prompt", "BI", f"check `{argument}` against request and records before `{tool}` is called"
+        case "difference", "schema":
+            return "prompt", "BI", "show the schema, and validate the answer before it is sent"
+        case "difference", "output_missing":
+            return "prompt", "BI", "have the agent say every figure it was asked for"
+        case "tool_error", _:
+            return "agent loop", "BI", f"have the agent deal with this answer of `{mode.subject}` before it goes on"
+        case "invalid_call" | "repeated_call" | "no_call", _:
+            return "agent loop", "BI", "check calls before they are made, and send the fault back"
+        case "test", _:
+            return "sft", "", f"add cases for what `{mode.subject}` checks"
+        case "ending", _:
+            return ENDINGS.get(mode.cause or "", ("reading", "", "find out whose error it was"))
+    return "reading", "", "read what stands behind it"
+
+
+ENDINGS: dict[str, tuple[Action, str, str]] = {
+    "IR": ("rerun", "IR", "rerun these rollouts"),
+    "TI": ("verifier repair", "TI", "repair the verifier, and score these rollouts again"),
+    "BI": ("agent loop", "BI", "raise this limit, or have the agent use less of it"),
+}
+
+
+def recommend(
     table: RolloutTable,
     outcomes: Outcomes,
-    modes: dict[str, Ints],
-    rows: list[Headroom],
-    remedies: dict[str, Remedy],
+    rows: Sequence[Headroom],
+    places: Mapping[str, Ints],
+    remedies: Mapping[str, Remedy],
 ) -> list[Intervention]:
-    """One remedy per failure mode; a pack's own remedies come with its modes."""
-    known = {**REMEDIES, **remedies}
-    return [intervene(table, outcomes, row, modes[row.mode], known[row.mode]) for row in rows if row.mode in modes]
+    """One remedy per fault and mode, with what it would be worth; `places` are their rows."""
+    return [intervene(table, outcomes, row, places[row.mode], remedies[row.mode]) for row in rows if row.mode in places]
 
 
 def intervene(table: RolloutTable, outcomes: Outcomes, row: Headroom, rows: Ints, remedy: Remedy) -> Intervention:
     """One mode's remedy. A wrong verdict is repaired by passing its rows, everything else by being rid of them."""
     if row.mode in WRONG_VERDICTS:
         row = without_loss(headroom(row.mode, outcomes, repaired(outcomes, rows), rollouts=row.rollouts))
+    failing = rows[outcomes.success[rows] != 1.0]
     return Intervention(
         action=remedy.action,
         target=row.mode,
         what=remedy.what,
-        cause=remedy.cause or MODE_CAUSES.get(row.mode, "TI"),
+        cause=remedy.cause or CAUSES_OF_SIGNALS.get(row.mode, "TI" if row.mode in REMEDIES else "?"),
         headroom=row.gain,
         tasks=row.tasks,
         rollouts=row.rollouts,
         unseen_tasks=row.unseen_tasks,
-        citations=table.citations(rows[outcomes.success[rows] != 1.0][:MOST_CITED]),
+        citations=table.citations(failing[:MOST_CITED]),
+        in_tasks=[table.tasks[task] for task in np.unique(table.task[failing]).tolist()],
     )
 
 
@@ -111,9 +139,9 @@ def repaired(outcomes: Outcomes, rows: Ints) -> Floats:
     return outcomes.totals(scores).mean
 
 
-KNOWLEDGE: dict[str, Remedy] = {
-    "UK": Remedy("rl", "make the model do every time what it does sometimes"),
-    "KG": Remedy("sft", "teach or provide what the model does not know"),
+KNOWLEDGE: dict[str, tuple[Action, str]] = {
+    "UK": ("rl", "train on these tasks, whose attempts give right and wrong answers of one form"),
+    "KG": ("sft", "teach or provide what these tasks ask for"),
 }
 GAIN = "mean over tasks of (1 − success rate) on the tasks with this label, 0 on all others"
 
@@ -129,22 +157,24 @@ def knowledge(code: str, results: list[TaskResult], causes: list[Cause]) -> Inte
     gains = np.array([1.0 - (result.rate or 0.0) if result.task in mine else 0.0 for result in scored])
     gain = within_reach(estimate_mean(gains, definition=GAIN), np.array([r.rate or 0.0 for r in scored]))
     cited = [evidence.citation for cause in mine.values() for evidence in cause.evidence[:1]]
+    action, what = KNOWLEDGE[code]
     return Intervention(
-        action=KNOWLEDGE[code].action,
+        action=action,
         target=code,
-        what=KNOWLEDGE[code].what,
+        what=what,
         cause=code,
         headroom=at_least_nothing(gain),
         tasks=int((gains > 0).sum()),
         rollouts=sum(result.n - result.c for result in scored if result.task in mine),
         citations=cited[:MOST_CITED],
+        in_tasks=list(mine),
     )
 
 
 def ranked(interventions: list[Intervention]) -> list[Intervention]:
-    """Most headroom first; those without any are left out."""
+    """What can be done before what should be read, most headroom first; those without any are left out."""
     worth = [i for i in interventions if (i.headroom.value or 0.0) > 0 or i.unseen_tasks]
-    return sorted(worth, key=lambda i: (-(i.headroom.value or 0.0), -i.unseen_tasks, i.target))
+    return sorted(worth, key=lambda i: (i.action == "reading", -(i.headroom.value or 0.0), -i.unseen_tasks, i.target))
 
 
 def rejudged(interventions: list[Intervention], results: list[TaskResult], causes: list[Cause]) -> list[Intervention]:
