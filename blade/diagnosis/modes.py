@@ -129,7 +129,21 @@ def mine(observations: Observations, outcomes: Outcomes) -> Mined:
     judged = [one._replace(q=q) for one, q in zip(known, adjusted, strict=True)]
     judged += [one for one in tested if one.p is None]
     base = float(run.fails.mean())
-    return Mined(distinct([mode for one in judged if (mode := as_mode(one, run, base)) is not None]), judged)
+    modes = [mode for one in judged if (mode := as_mode(one, run, base)) is not None]
+    return Mined(distinct(without_verdicts(modes, run)), judged)
+
+
+def without_verdicts(modes: list[Tested], run: Run2x2) -> list[Tested]:
+    """The modes without checks that most failures fail and that differences in what was done tell in detail."""
+    done = [one.failing for one in modes if one.observation.kind == "difference"]
+    told = np.unique(np.concatenate(done)) if done else np.empty(0, dtype=np.int64)
+    return [
+        one
+        for one in modes
+        if one.observation.kind not in ("test", "check")
+        or len(one.failing) < MOSTLY * run.fails.sum()
+        or np.isin(one.failing, told).mean() < SAME
+    ]
 
 
 def with_absences(
@@ -164,7 +178,7 @@ def as_mode(found: Tested, run: Run2x2, base: float) -> Tested | None:
     defining = found.observation.kind in DEFINING
     if failing < (2 if defining else FEWEST) or (rate <= base and base < 1.0):
         return None
-    if found.observation.kind == "field" and rate >= VERDICT and failing >= covers(found.observation) * run.fails.sum():
+    if rate >= VERDICT and failing >= covers(found.observation) * run.fails.sum():
         return None
     goes_along = found.basis != BASES[0] or found.within.excess > 0
     if goes_along and found.q is not None and found.q <= LEVEL:
@@ -174,6 +188,8 @@ def as_mode(found: Tested, run: Run2x2, base: float) -> Tested | None:
 
 def covers(observation: Observation) -> float:
     """Share of all failures from which on a field's value is the verdict itself; numbers and flags often are."""
+    if observation.kind != "field":
+        return math.inf
     return VERDICT if any(map(str.isalpha, observation.said)) and observation.said not in ("true", "false") else MOSTLY
 
 

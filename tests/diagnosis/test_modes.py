@@ -89,3 +89,20 @@ def test_a_rollout_that_never_calls_what_others_call_shows_it(tmp_path: Path) ->
         for repeat in range(4)
     ]
     assert "`book` is not called" in modes_of(tmp_path, rows)
+
+
+def test_a_check_that_differences_tell_in_detail_is_no_mode(tmp_path: Path) -> None:
+    def attempt(task: int, repeat: int) -> Row:
+        passed, given = repeat >= 2, task if repeat >= 2 else 99
+        call = {"type": "function_call", "name": "cancel", "arguments": f'{{"id": {given}}}', "call_id": "c"}
+        return {
+            "task": f"t{task}", "repeat": repeat, "reward": float(passed), "ending": {"kind": "completed"},
+            "tests": {"database": "passed" if passed else "failed"},
+            "expected": {"calls": [{"name": "cancel", "arguments": {"id": task}}]},
+            "prompt": [{"role": "user", "content": "please"}],
+            "output": [call, {"type": "function_call_output", "call_id": "c", "output": "done"}],
+        }  # fmt: skip
+
+    found = modes_of(tmp_path, [attempt(task, repeat) for task in range(8) for repeat in range(4)])
+    assert any("`cancel` was called with another `id`" in title for title in found)
+    assert not any("database" in title for title in found)
