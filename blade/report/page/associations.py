@@ -1,7 +1,6 @@
 """The panels about what goes with failing: what is known of tasks, what rollouts do, and what they take."""
 
 import math
-from collections.abc import Sequence
 
 import numpy as np
 from markupsafe import Markup
@@ -24,8 +23,7 @@ DOLLARS = "US dollars"
 
 def predictors_panel(analysis: Analysis) -> Panel | None:
     """What tells tasks that fail from those that pass."""
-    predictors: Sequence[Predictor] = getattr(analysis, "predictors", ())
-    rows = [predictor_row(predictor) for predictor in predictors]
+    rows = [predictor_row(predictor) for predictor in analysis.predictors]
     if not rows:
         return None
     lead = "Tasks split by what is known before they are tried. The dashed line is the rate of the other tasks."

@@ -182,8 +182,8 @@ def page_tasks(analysis: Analysis) -> list[PageTask]:
         cause = causes.get(result.task)
         if cause is not None:
             said = {name: getattr(cause, name) for name in ("confidence", "author", "reason", "evidence")}
-            candidates = [(one.label, one.probability) for one in getattr(cause, "candidates", ())]
-            steps = [(one.citation, one.why) for one in getattr(cause, "steps", ())]
+            candidates = [(one.label, one.probability) for one in cause.candidates]
+            steps = [(one.citation, one.why) for one in cause.steps]
             task = msgspec.structs.replace(task, cause=cause.label, candidates=candidates, steps=steps, **said)
         tasks.append(task)
     return tasks
