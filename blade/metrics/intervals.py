@@ -3,7 +3,7 @@
 A mean rate gets the equal-tailed limits of Beta(x + ¾, m − x + ¾), where m is the number of independent yes/no
 observations with the same standard error (the effective size) and x = m · mean. The effective size is what matters:
 Student limits on task means cover 78–96 % (Bowyer 2025, arXiv 2503.01747, warns of them), while on the same size
-Wilson 1927, logit, Jeffreys, uniform and ¾ all cover 92.7–98.4 % of nominal 95 % in `tests/bench/coverage.py`.
+Wilson 1927, logit, Jeffreys, uniform and ¾ all cover 92.7–98.4 % of nominal 95 % in `measure/bench/coverage.py`.
 The prior ¾ and the guard for a lone dissenter were chosen on that grid, where only they leave no cell outside 93–97 %
 (the others 4–5 of 135). On 364 other cells (40–200 tasks) ¾ leaves 12 outside, at 92.3–98.0 %, and Wilson 5: no better.
 Below 30 tasks it is often too wide: 92.7–99.1 % for 8–20 tasks.

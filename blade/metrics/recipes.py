@@ -48,7 +48,7 @@ class Recipe(msgspec.Struct, frozen=True, kw_only=True):
     """An error rate over all words together."""
 
     def fields(self) -> set[str]:
-        """Fields that must be read although they are no numbers."""
+        """Fields that must be read although they are not numbers."""
         needed = [score.needs for score in self.scores]
         texts = [self.answer, *needed, *self.subsets]
         return {field for field in texts if field is not None}

@@ -65,6 +65,8 @@ class Success(msgspec.Struct, frozen=True, kw_only=True):
     """The rule in force; None when rollouts have no known success."""
     source: str
     """Where the rule came from."""
+    suggestion: str | None = None
+    """For graded rewards: a rule on the scale that was seen, to begin with."""
 
 
 def parse_success_rule(text: str) -> SuccessRule:
@@ -90,8 +92,15 @@ def infer_success(rewards: Floats) -> Success:
     if known.size == 0:
         return Success(kind="unscored", rule=None, source="no rollout has a reward")
     if not is_binary(known).all():
-        return Success(kind="continuous", rule=None, source="rewards other than 0 and 1, and no success rule given")
+        source = "rewards other than 0 and 1, and no success rule given"
+        return Success(kind="continuous", rule=None, source=source, suggestion=suggested(known))
     return Success(kind="binary", rule=str(BINARY_RULE), source="every reward is 0 or 1")
+
+
+def suggested(rewards: Floats) -> str:
+    """A rule in the middle of the scale that rewards seem to be on, which is 0 to 1 if all are within it."""
+    low, high = float(rewards.min()), float(rewards.max())
+    return "reward >= 0.5" if low >= 0 and high <= 1 else f"reward > {low / 2 + high / 2:.2g}"
 
 
 def is_binary(values: Floats) -> Bools:

@@ -1,8 +1,8 @@
 """Scans kept between runs, in the user's cache directory.
 
-An entry is found by the file's path and by how it is read. It is believed only if size, times and samples from head to
-tail agree; when a large file has merely grown, the old rows are kept and only the rest is read. A damaged entry is as
-good as none.
+An entry is found by the file's path and by how it is read. It is believed only if size, times and content agree, of a
+large file samples from head to tail; when a file has merely grown, the old rows are kept and only the rest is read. A
+damaged entry is as good as none.
 """
 
 import contextlib
@@ -18,10 +18,13 @@ import platformdirs
 
 from blade._version import __version__
 from blade.rollouts.scan import Scan
+from blade.rollouts.urls import UrlPath
 
-CACHE_FORMAT = 10
+CACHE_FORMAT = 13
 CHECKSUM = 16
 """Bytes at the head of an entry that the rest must hash to: one flipped bit would give another analysis."""
+WHOLE = 64 << 20
+"""Bytes up to which all of a file's content is compared."""
 SAMPLE = 4096
 SAMPLES = 64
 KEEP_ENTRIES = 200
@@ -35,7 +38,7 @@ class Identity(msgspec.Struct, frozen=True, kw_only=True):
     times: tuple[int, int]
     """When content and inode were last changed, in nanoseconds: the first can be set back, the second cannot."""
     digest: str
-    """Hash of samples spread from head to tail."""
+    """Hash of the content, of a large file of samples spread from head to tail."""
 
 
 class Entry(msgspec.Struct, frozen=True, kw_only=True):
@@ -55,22 +58,34 @@ def cache_dir() -> Path:
 
 
 def identify(path: Path, size: int | None = None) -> Identity:
-    """The identity of a file, or of its first `size` bytes."""
+    """The identity of a file, or of its first `size` bytes; of a remote one, what its store says."""
+    if isinstance(path, UrlPath):
+        whole, version = path.identity
+        return Identity(size=whole, times=(0, 0), digest=version if size in (None, whole) else "")
     stat = path.stat()
     size = stat.st_size if size is None else size
-    digest = hashlib.blake2b(digest_size=16)
+    digest = hashlib.sha256()
     with path.open("rb") as file:
-        for index in range(SAMPLES):
-            file.seek(max(0, (size - SAMPLE) * index // (SAMPLES - 1)))
-            digest.update(file.read(min(SAMPLE, size)))
+        if size <= WHOLE:
+            for piece in iter(lambda: file.read(min(1 << 20, size - file.tell())), b""):
+                digest.update(piece)
+        for index in range(SAMPLES if size > WHOLE else 0):
+            file.seek((size - SAMPLE) * index // (SAMPLES - 1))
+            digest.update(file.read(SAMPLE))
     return Identity(size=size, times=(stat.st_mtime_ns, stat.st_ctime_ns), digest=digest.hexdigest())
 
 
-def entry_path(path: Path, reading: bytes) -> Path:
+def entry_path(path: Path, reading: Any) -> Path:
     """Where the scan of this file, read this way, is kept."""
-    key = hashlib.blake2b(reading + b"\0" + os.fsencode(path.resolve()), digest_size=16)
+    told = msgspec.json.encode(reading, enc_hook=qualified_name)
+    key = hashlib.blake2b(told + b"\0" + os.fsencode(str(path.resolve())), digest_size=16)
     key.update(f"{CACHE_FORMAT} {__version__}".encode())
     return cache_dir() / "scans" / f"{key.hexdigest()}.blade"
+
+
+def qualified_name(function: Any) -> str:
+    """What a function goes by, for options that name one."""
+    return f"{function.__module__}.{function.__qualname__}"
 
 
 def load(path: Path) -> Entry | None:
@@ -101,7 +116,7 @@ def save(path: Path, entry: Entry) -> None:
 
 
 def checksum(data: bytes) -> bytes:
-    return hashlib.blake2b(data, digest_size=CHECKSUM).digest()
+    return hashlib.sha256(data).digest()[:CHECKSUM]
 
 
 def forget_oldest(folder: Path) -> None:

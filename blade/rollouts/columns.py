@@ -115,14 +115,6 @@ class ColumnBuilder:
         if len(self._pending) >= FLUSH:
             self._flush()
 
-    def add_column(self, part: Column) -> None:
-        """Appends a column of the next rows."""
-        if self._pending:
-            self._flush()
-        self._kind = part.kind
-        self.length += len(part.values)
-        self._parts.append(part)
-
     def pad(self, length: int) -> None:
         """Makes the column as long as `length` with rows whose value is unknown."""
         if self.length < length:
@@ -156,13 +148,16 @@ def part_of(values: list[Any], kind: Kind | None) -> Column:
 
 
 def common_kind(parts: Sequence[Column]) -> Kind:
-    """The kind that holds all parts; parts without a single value have no say."""
+    """The kind that holds all parts and loses nothing of any; parts without a single value have no say."""
     kinds = {part.kind for part in parts if part.has_long or part.known().any()}
-    if kinds <= {"number", "flag"}:
-        return "flag" if kinds == {"flag"} else "number"
-    if kinds <= {"number", "flag", "mixed"} and all(map(is_numeric, parts)):
-        return "number"
-    return kinds.pop() if len(kinds) == 1 else "mixed"
+    return kinds.pop() if len(kinds) == 1 else "mixed" if kinds else "number"
+
+
+def whole_column(column: Column) -> Column:
+    """A whole column whose values are all numbers and flags as numbers; no part of one may be, lest it forget which."""
+    if column.kind == "mixed" and is_numeric(column):
+        return Column(kind="number", values=column.numbers())
+    return column
 
 
 def is_numeric(part: Column) -> bool:
@@ -260,4 +255,4 @@ def from_values(values: Iterable[Any]) -> Column:
     """A column of plain Python values."""
     builder = ColumnBuilder()
     builder.add(list(values))
-    return builder.finish()
+    return whole_column(builder.finish())

@@ -93,8 +93,8 @@ def reason_for(data: bytes, error: Exception) -> str:
         return "is cut short: the file ends before its JSON does"
     if not text.startswith((b"{", b"[", b'"')):
         if b"placeholder" in text[:200].lower():
-            return f"placeholder text {shown(text)}, expected a JSON object"
-        return f"is not JSON: begins with {shown(text)}, expected an object"
+            return f"placeholder text {bytes_excerpt(text)}, expected a JSON object"
+        return f"is not JSON: begins with {bytes_excerpt(text)}, expected an object"
     if "out of range" in str(error):
         return "holds a number too large to read"
     if "truncated" in str(error):
@@ -105,7 +105,7 @@ def reason_for(data: bytes, error: Exception) -> str:
     return f"is not JSON: {str(error).removeprefix('JSON is malformed: ')}"
 
 
-def shown(text: bytes) -> str:
+def bytes_excerpt(text: bytes) -> str:
     return repr(text[:SHOWN].decode("utf-8", "replace"))
 
 
@@ -148,7 +148,7 @@ def leaf(value: Any, kind: Leaf, *, path: str) -> Any:
     if kind in (Leaf.TEXT, Leaf.ANY, Leaf.PRESENT) or is_scalar(value):
         return value
     if path == "reward":
-        return msgspec.json.encode(value).decode()[:SHOWN]  # a score that is no number, as a text would be
+        return msgspec.json.encode(value).decode()[:SHOWN]  # a score that is not a number, as a text would be
     if path.startswith("_ng_"):
         raise BadRow(f"{path} is {article(value)}, expected a number")
     return None

@@ -39,6 +39,8 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     """Whether each row's prompt is hashed, for tasks without an id."""
     fields: tuple[str, ...] = ()
     """Paths the user asked for; they are read as scalars or lists whatever the sample shows."""
+    observer: Any = None
+    """What looks at whole rows while they are read (an `Observer`), or nobody."""
 
     def tree(self, learned: Tree) -> Tree:
         """What is decoded, given what is known."""
@@ -58,6 +60,8 @@ class Decoded(NamedTuple):
     places: npt.NDArray[np.int64]
     """Line, offset and length of each row, in three rows of numbers."""
     bad: Sequence[BadRecord] = ()
+    data: Iterable[bytes] = ()
+    """The bytes of each row."""
 
 
 class RowDecoder:
@@ -76,7 +80,8 @@ class RowDecoder:
         if rows is None:
             return self.decode_records(list(line_records(chunk, line=line))), lines.breaks
         places = np.stack([line + lines.numbers, chunk.offset + lines.starts, lines.lengths])
-        return Decoded(rows, self.layout, places), lines.breaks
+        spans = zip(lines.starts.tolist(), (lines.starts + lines.lengths).tolist(), strict=True)
+        return Decoded(rows, self.layout, places, data=(bytes(chunk.view[a:b]) for a, b in spans)), lines.breaks
 
     def decode_records(self, records: Sequence[Record]) -> Decoded:
         """Rows decoded one at a time; a bad one is set aside."""
@@ -92,12 +97,7 @@ class RowDecoder:
         good = [(record, row) for record, row in pairs if not isinstance(row, Reason)] if odd else pairs
         places = np.array([(r.line, r.offset, len(r.data)) for r, _ in good], dtype=np.int64).reshape(-1, 3).T
         bad = [BadRecord(record.line, record.offset, row.text) for record, row in pairs if isinstance(row, Reason)]
-        return Decoded([row for _, row in good], self.layout, places, bad)
-
-    def learn_from(self, records: Iterable[Record]) -> bool:
-        """Learns the fields of those of some records that the layout refuses; whether the layout is a new one now."""
-        odd = [whole_row(record) for record in records if quick_row(record.data, self.layout) is None]
-        return bool(odd) and self._grow(row for row in odd if not isinstance(row, Reason))
+        return Decoded([row for _, row in good], self.layout, places, bad, [record.data for record, _ in good])
 
     def _grow(self, odd: Iterable[Any]) -> bool:
         """Learns the fields of rows that the layout refused. A file that never settles is read leniently."""

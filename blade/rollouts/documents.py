@@ -1,20 +1,27 @@
 """One JSON document that holds records in a list: which list, and the records in it.
 
 Nothing is guessed twice: a list is taken without being named only if it is the one list whose objects carry a score.
-A single object around anything else is a summary until somebody says otherwise.
+A single object around anything else is a summary until somebody says otherwise. Where scores stand in lists of their
+own, a command of jq is offered that makes rows of them.
 """
 
+import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 import msgspec
 
-from blade.errors import InputError, UsageError
+from blade.errors import Choice, InputError, Unclear, UsageError
 from blade.rollouts import formats
 from blade.rollouts.lines import Record
 
 MOST_DEPTH = 3
+SAMPLE = 64
+BLANK = 256
+"""Bytes of white space that a document may begin with."""
 LARGEST = 1 << 31
 """Bytes of a document, which is read whole, so it must fit in memory."""
 Lists = dict[str, list[Any]]
@@ -37,7 +44,22 @@ def records_path(path: Path, lone: dict[str, Any], names: Sequence[str]) -> str 
     scored = [where for where, rows in found.items() if is_scored(rows, names)]
     if len(scored) == 1 and len(found[scored[0]]) == max(map(len, found.values())):
         return scored[0]
-    raise UsageError(unclear(path, found, scored))
+    if not found and len(lone) > 1 and all(isinstance(value, dict) for value in lone.values()):
+        raise Unclear(
+            f"{path}: holds one JSON object of {len(lone)} objects; write what is a rollout one per line:",
+            path,
+            [Choice(jq(program, path), meaning=meaning) for program, meaning in from_objects(lone)],
+        )
+    raise unclear(path, lone, found, scored)
+
+
+def from_objects(lone: dict[str, Any]) -> list[tuple[str, str]]:
+    """The programs that write what an object of objects holds as rollouts, and what each takes them for."""
+    found = [("to_entries[] | {task_id: .key} + .value", "each object is one, under its task")]
+    if all(isinstance(value, bool | int | float | None) for row in lone.values() for value in row.values()):
+        program = "to_entries[] | .key as $run | .value | to_entries[] | {run: $run, task_id: .key, score: .value}"
+        found.insert(0, (program, "each number is one: a run's score at a task"))
+    return found
 
 
 def lists_in(value: Any, prefix: str = "", depth: int = 1) -> Lists:
@@ -54,23 +76,88 @@ def lists_in(value: Any, prefix: str = "", depth: int = 1) -> Lists:
 
 def is_scored(rows: list[Any], names: Sequence[str]) -> bool:
     """Whether most objects of a list have the fields the user names or, when none are named, a field of a score."""
-    wanted = names or formats.FORMATS["records"].reward_fields
+    wanted = names or formats.named("records", rows[:SAMPLE]).reward_fields
     check = all if names else any
     having = sum(check(formats.value_at(row, name) is not None for name in wanted) for row in rows)
     return 2 * having > len(rows)
 
 
-def unclear(path: Path, found: Lists, scored: list[str]) -> str:
+def unclear(path: Path, lone: dict[str, Any], found: Lists, scored: list[str]) -> UsageError:
     """What a document holds, and what to say about it."""
     order = sorted(found, key=lambda where: (where not in scored, -len(found[where])))[:3]
     if not order:
-        return (
-            f"{path}: holds one JSON object and no list of records; expected records one per line or in an array. "
-            "If the object is a rollout, say so:\n  blade diagnose " + f"{path} --format records"
+        words = [name for name, value in lone.items() if is_words(value)]
+        choices = [Choice("--format", "records", "the object is a rollout")] if len(words) < len(lone) else []
+        if len(words) > 1:
+            program = f"to_entries[] | select(.key | IN({', '.join(map(jq_key, words))})) | .key as $key"
+            text = f"{program} | .value[] | {{task_id: ., status: $key}}"
+            choices.insert(0, Choice(jq(text, path), meaning="the lists hold tasks, by how they ended"))
+        return Unclear(
+            f"{path}: holds one JSON object and no list of records; expected records one per line or in an array.",
+            path,
+            choices,
         )
     lists = ", ".join(f"{where} ({len(found[where])})" for where in order)
-    commands = "".join(f"\n  blade diagnose {path} --records {where}" for where in order)
-    return f"{path}: holds one JSON object around lists ({lists}); say which of them holds the rollouts:{commands}"
+    return Unclear(
+        f"{path}: holds one JSON object around lists ({lists}); say which of them holds the rollouts:",
+        path,
+        [Choice("--records", where) for where in order],
+    )
+
+
+def is_words(value: Any) -> bool:
+    """Whether a value is a list of texts."""
+    return isinstance(value, list) and all(isinstance(each, str) for each in value)
+
+
+def reshaping(first: dict[str, Any], records: str | None, path: Path) -> list[Choice]:
+    """How records whose scores are in a list become rows that have one each, with jq."""
+    if not re.search(r"\.(json|jsonl|ndjson)$", path.name):
+        return []
+    with path.open("rb") as file:
+        is_array = file.read(BLANK).lstrip()[:1] == b"["
+    start = f"{jq_path(records)}[] | " if records else ".[] | " if is_array else ""
+    lists = {name: value for name, value in first.items() if isinstance(value, list) and value}
+    found: list[Choice] = []
+    for name, rows in lists.items():
+        at = jq_path(name)
+        if all(isinstance(row, dict) for row in rows):
+            if pair := named_values(rows):
+                text = f"{at} |= (map({{({jq_path(pair[0])}): {jq_path(pair[1])}}}) | add)"
+                found.append(Choice(jq(start + text, path), meaning=f"a field for each of `{name}`"))
+            text = f". as $row | {at}[] | ($row | del({at})) + ."
+            found.append(Choice(jq(start + text, path), meaning=f"a row for each of `{name}`"))
+    beside = [name for name, rows in lists.items() if all(isinstance(row, int | float) for row in rows)]
+    if beside and not found:
+        size = len(lists[beside[0]])
+        parts = ", ".join(f"{jq_key(name)}: $row{jq_path(name)}[$n]" for name in lists if len(lists[name]) == size)
+        text = f". as $row | range({jq_path(beside[0])} | length) as $n | $row + {{repeat: $n, {parts}}}"
+        found.append(Choice(jq(start + text, path), meaning=f"a row for each of `{beside[0]}`"))
+    return found[:2]
+
+
+def named_values(rows: list[dict[str, Any]]) -> tuple[str, str] | None:
+    """The two keys of a list of names with their numbers; `None` for another list."""
+    texts = [key for key in rows[0] if all(isinstance(row.get(key), str) for row in rows)]
+    numbers = [key for key in rows[0] if all(isinstance(row.get(key), int | float) for row in rows)]
+    if len(texts) != 1 or len(numbers) != 1 or len({row[texts[0]] for row in rows}) < len(rows):
+        return None
+    return texts[0], numbers[0]
+
+
+def jq(program: str, path: Path, *, slurp: bool = False) -> str:
+    """A command that writes a file of rows from another."""
+    return f"jq -{'s' if slurp else ''}c {quote(program)} {quote(str(path))} > rollouts.jsonl"
+
+
+def jq_path(name: str) -> str:
+    """A dotted path as jq writes it."""
+    parts = (part if part.isidentifier() and part.isascii() else jq_key(part) for part in name.split("."))
+    return "." + ".".join(parts)
+
+
+def jq_key(name: str) -> str:
+    return json.dumps(name, ensure_ascii=False)
 
 
 def records_at(data: bytes, where: str) -> list[Record]:

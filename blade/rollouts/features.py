@@ -59,11 +59,7 @@ class Features(NamedTuple):
 
 def features_of(prompts: Sequence[Trajectory], outputs: Sequence[Trajectory]) -> Features:
     """Facts about trajectories given as prompt and output."""
-    return features_in(batch_of(prompts, outputs))
-
-
-def features_in(batch: Batch) -> Features:
-    """Facts about the trajectories of a batch."""
+    batch = batch_of(prompts, outputs)
     counts = np.bincount(batch.row * len(KINDS) + batch.kinds, minlength=batch.rows * len(KINDS))
     ends = batch.before + batch.sizes
     final = batch.last(np.arange(len(batch.kinds)), batch.kinds)

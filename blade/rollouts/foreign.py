@@ -16,7 +16,7 @@ from blade.rollouts.lines import Record
 from blade.rollouts.ranges import Progress
 from blade.rollouts.reader import SAMPLE_RECORDS, FileScan, Reading, plan_for
 from blade.rollouts.scan import BadRecord
-from blade.rollouts.scanner import Scanner
+from blade.rollouts.scanner import Scanner, settled
 from blade.rollouts.values import BadLine, Rollout
 
 JOINED = "joined"
@@ -43,7 +43,7 @@ def scan_source(
     if plan.format.name == own.FORMAT.name:
         plan = msgspec.structs.replace(plan, format=msgspec.structs.replace(plan.format, name=reader.name))
     identity = identify(reader.files(path))
-    place = cache.entry_path(path, msgspec.json.encode([reader.name, reading, plan]))
+    place = cache.entry_path(path, [reader.name, reading, plan])
     entry = cache.load(place) if use_cache else None
     if entry is None or entry.identity != identity:
         scanner = Scanner(plan)
@@ -56,7 +56,7 @@ def scan_source(
         if use_cache:
             cache.save(place, entry)
     progress(identity.size, identity.size)
-    return FileScan(path=path, format=plan.format, scan=entry.scan, reader=reader)
+    return FileScan(path=path, format=plan.format, scan=settled(entry.scan, plan), reader=reader)
 
 
 def identify(files: list[Path]) -> cache.Identity:
@@ -73,12 +73,18 @@ def own_records(path: Path, reader: Reader, bad: list[BadRecord], notes: list[st
     """Each rollout as a row of ours; what could not be read and what must be said are set aside."""
     for found in reader.read(path, None):
         if isinstance(found, BadLine):
-            within = "" if Path(found.file) == path else f"{Path(found.file).name}: "
+            within = "" if Path(found.file) == path else f"{place_within(Path(found.file), path)}: "
             bad.append(BadRecord(found.line, found.offset, within + found.reason))
         elif isinstance(found, Note):
             notes.append(found.text)
         else:
             yield own_record(found)
+
+
+def place_within(file: Path, source: Path) -> Path:
+    """A file of a source by its place in it; reports leave the machine, so nothing above the source is named."""
+    folder = source if source.is_dir() else source.parent
+    return file.relative_to(folder) if file.is_relative_to(folder) else Path(file.name)
 
 
 def own_record(found: Rollout | Loose) -> Record:
@@ -99,4 +105,4 @@ def fetch_rollouts(path: Path, reader: Reader, offsets: Collection[int]) -> Iter
             yield record.offset, record.data
             if not wanted:
                 return
-    raise InputError(f"{path}: {len(wanted)} rollouts are not there any more; run diagnose again.")
+    raise InputError(f"{path}: {len(wanted)} rollouts no longer exist; run diagnose again.")

@@ -16,6 +16,7 @@ import numpy as np
 from blade.errors import UsageError
 from blade.rollouts.duplicates import Policy
 from blade.rollouts.identity import Identity, assign_keys, choose_identity, require_field, task_codes
+from blade.rollouts.observing import registered
 from blade.rollouts.reader import FileScan, Reading
 from blade.rollouts.rows import MODEL_FIELDS, Ints, Rows, join_rows, pool
 from blade.rollouts.sources import plain_name
@@ -41,7 +42,7 @@ class ReadOptions(msgspec.Struct, frozen=True, kw_only=True):
     repeat_field: str | None = None
     """Field that numbers attempts."""
     reward_field: str | None = None
-    """Field that holds the score."""
+    """Field that contains the score."""
     output_field: str | None = None
     """Field that holds the output: a text, or a list of messages or items."""
     group_by: tuple[str, ...] = ()
@@ -49,7 +50,7 @@ class ReadOptions(msgspec.Struct, frozen=True, kw_only=True):
     duplicates: Policy = "first"
     """Which of several conflicting rows is scored."""
     expected_repeats: int | None = None
-    """How many rollouts every task should have."""
+    """Number of rollouts each task should have."""
     score: str | None = None
     """Which of several scorers counts, by its name."""
     variant: str | None = None
@@ -72,14 +73,22 @@ class ReadOptions(msgspec.Struct, frozen=True, kw_only=True):
     """Processes that read a large file."""
     use_cache: bool = True
     """Whether scans are kept for the next time."""
+    observe: bool = False
+    """Whether rows are looked at as a diagnosis needs it, while they are read."""
 
     def reading(self) -> Reading:
         """The part of the options a scan depends on."""
         named = (self.task_field, self.repeat_field, self.reward_field, *self.group_by, *self.fields)
         where = fields_of(self.where) if self.where else ()
-        fields = tuple(sorted({name for name in (*named, *where) if name and name != BY_FILE}))
+        parts = (self.reward_field or "").split("/")
+        fields = tuple(sorted({name for name in (*named, *parts, *where) if name and name != BY_FILE}))
         return Reading(
-            format=self.format, output=self.output_field, fields=fields, features=self.features, records=self.records
+            format=self.format,
+            output=self.output_field,
+            fields=fields,
+            features=self.features,
+            records=self.records,
+            observer=registered() if self.observe and self.features else None,
         )
 
 
@@ -151,8 +160,8 @@ def joined_drafts(parts: list[Part], options: ReadOptions) -> list[Draft]:
     """Parts that are shards of one run as one draft; parts that claim the same rollouts as runs of their own."""
     if len(parts) == 1 or are_separate(parts, options):
         return [
-            Draft(name=part.run or part.name, files=[part.file], rows=part.rows, grouped=not part.whole)
-            for part in parts
+            Draft(name=name, files=[part.file], rows=part.rows, grouped=not part.whole)
+            for name, part in zip(own_names(parts), parts, strict=True)
         ]
     files = [part.file for part in parts]
     rows = join_rows([part.rows for part in parts], file=np.repeat(np.arange(len(parts)), [len(p.rows) for p in parts]))
@@ -160,6 +169,21 @@ def joined_drafts(parts: list[Part], options: ReadOptions) -> list[Draft]:
     return [
         Draft(name=parts[0].run or common_name([part.name for part in parts]), files=files, rows=rows, grouped=grouped)
     ]
+
+
+def own_names(parts: list[Part]) -> list[str]:
+    """What separate runs are called: what their reader calls them, namesakes by their model, else by their source."""
+    if len(parts) == 1:
+        return [parts[0].run or parts[0].name]
+    models = [models_of(part.rows) for part in parts]
+    if parts[0].run is not None and all(len(each) == 1 for each in models) and len(set().union(*models)) == len(parts):
+        return [f"{parts[0].run} {model}" for each in models for model in each]
+    return [part.name for part in parts]
+
+
+def models_of(rows: Rows) -> set[str]:
+    """The models that rows name."""
+    return set(task_codes(rows.column(*MODEL_FIELDS))[1])
 
 
 def chosen_drafts(drafts: list[Draft], where: str) -> list[Draft]:
@@ -181,10 +205,16 @@ def chosen_drafts(drafts: list[Draft], where: str) -> list[Draft]:
 
 
 def are_separate(parts: list[Part], options: ReadOptions) -> bool:
-    """Whether sources identify their rows in different ways, or any two claim mostly the same rollouts."""
+    """Whether sources identify their rows in different ways, name different models, or any two claim mostly the same
+    rollouts."""
     seen: set[tuple[str, int]] = set()
     ways: set[Identity] = set()
+    models: set[str] = set()
     for part in parts:
+        named = models_of(part.rows)
+        if models and named and not models & named:
+            return True
+        models |= named
         fields = {"task_field": options.task_field, "repeat_field": options.repeat_field}
         try:
             identity = choose_identity(part.rows, part.file.format, **fields)

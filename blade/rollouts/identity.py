@@ -7,6 +7,7 @@ what identifies the others is a bad line.
 
 import difflib
 import re
+from collections.abc import Sequence
 from typing import Literal
 
 import msgspec
@@ -14,7 +15,7 @@ import numpy as np
 
 from blade.errors import UsageError
 from blade.rollouts.columns import MAX_TEXT, Column, level_text
-from blade.rollouts.formats import Format
+from blade.rollouts.formats import Format, bare
 from blade.rollouts.rows import Ints, Rows
 from blade.rollouts.scan import FIRST_TOOL, INPUT_HASH
 
@@ -25,7 +26,9 @@ HALF = 0.5
 """The format's own indices identify a file when at least this share of its rows has them."""
 PER_ROLLOUT = frozenset({"id", "uuid"})
 """Names that may number rollouts instead of tasks: believed only if rows with the same prompt share them."""
-PER_BENCHMARK = frozenset({"task", "task_name"})
+PER_RUN = frozenset({"run"})
+"""Names that may say which run it is: believed to number attempts if values differ in nothing but a number."""
+PER_BENCHMARK = frozenset({"task", "taskname"})
 """Names that may say which benchmark it is: not believed if there is one for many prompts."""
 
 MADE = frozenset({FIRST_TOOL, INPUT_HASH})
@@ -78,7 +81,7 @@ def choose_identity(
             require_field(rows, name)
     if task_field is None and form.indices and all(share_known(rows, path) >= HALF for path in form.indices):
         return Identity(scheme="indices", task_field=form.indices[0], repeat_field=repeat_field or form.indices[1])
-    repeat = repeat_field or next((p for p in form.repeat_fields if share_known(rows, p) >= MOSTLY), None)
+    repeat = repeat_field or next((p for p in form.repeat_fields if numbers_attempts(rows, p)), None)
     task = task_field or find_task_field(rows, form)
     if task is None or (task == task_field and is_hashed(rows, form, task)):
         hashed = share_known(rows, INPUT_HASH) >= HALF
@@ -90,6 +93,13 @@ def choose_identity(
     if repeat_field is None and task_field is not None and collides(rows, named):
         return Identity(scheme="field", task_field=task, repeat_field=None)
     return named
+
+
+def numbers_attempts(rows: Rows, path: str) -> bool:
+    """Whether a field numbers attempts: nearly all rows have it, and it names no runs (`gpt`, `llama`)."""
+    if share_known(rows, path) < MOSTLY or bare(path) not in PER_RUN:
+        return share_known(rows, path) >= MOSTLY
+    return len({re.sub(r"\d+", "", level_text(level)) for level in rows.columns[path].coded().levels}) == 1
 
 
 def collides(rows: Rows, identity: Identity) -> bool:
@@ -122,9 +132,17 @@ def require_field(rows: Rows, path: str) -> None:
     """A field the user named must exist in at least one row."""
     if path in rows.columns:
         return
-    fields = own_fields(rows)
-    close = difflib.get_close_matches(path, fields, n=3) or fields[:8]
-    raise UsageError(f"no row has a field {path!r}; fields there are: {', '.join(close)}.")
+    raise UsageError(f"no row has a field {path!r}; {near_names(path, own_fields(rows))}")
+
+
+def near_names(name: str, known: Sequence[str], *, most: int = 12) -> str:
+    """What a wrong name may have meant, or else which fields there are, as the end of a sentence."""
+    spelled = {other.casefold(): other for other in reversed(known)}
+    close = [spelled[other] for other in difflib.get_close_matches(name.casefold(), spelled, n=3)]
+    if close:
+        return f"did you mean {' or '.join(close)}?"
+    rest = f" and {len(known) - most} more" if len(known) > most else ""
+    return f"fields there are: {', '.join(known[:most]) or 'none'}{rest}."
 
 
 def own_fields(rows: Rows) -> list[str]:
@@ -145,9 +163,9 @@ def is_stable_id(rows: Rows, path: str, *, share: float) -> bool:
         return True
     ids, prompts = rows.columns[path].coded(), rows.columns[INPUT_HASH]
     both = ids.known() & prompts.known()
-    if path in PER_BENCHMARK:
+    if bare(path) in PER_BENCHMARK:
         return len(np.unique(ids.values[both])) > 1 or len(np.unique(prompts.values[both])) < 2
-    if path not in PER_ROLLOUT:
+    if bare(path) not in PER_ROLLOUT:
         return True
     pairs = np.unique(np.stack([prompts.values[both], ids.values[both]]), axis=1)
     return len(pairs[0]) == len(np.unique(pairs[0]))

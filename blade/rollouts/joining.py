@@ -32,6 +32,10 @@ PROMPT, OUTPUT = "prompt", "output"
 """Where a joined row keeps its trajectory, in the form of our own rows."""
 
 
+ALL_OF_IT = -1
+"""Length of a trajectory that is the whole file: its messages stand in it with nothing around them."""
+
+
 class Place(NamedTuple):
     """A trajectory: its source and what finds it there again."""
 
@@ -73,7 +77,7 @@ class Join:
         """
         found: dict[str, list[Place]] = defaultdict(list)
         for path in self.sources:
-            for record, place in all_trajectories(path):
+            for record, place in all_trajectories(path, whole=self.right in (BY_FILE, BY_FOLDER)):
                 key = self.key_of(record, path)
                 if key is not None:
                     found[key].append(place)
@@ -94,14 +98,19 @@ class Join:
         return None if value is None else str(value)
 
     def read(self, path: Path, wanted: Collection[int] | None = None) -> Iterator[Found]:
-        """Every row with scores, with the items of its trajectory."""
+        """Every row with scores, with the items of its trajectory.
+
+        Raises:
+            UsageError: no row has one.
+        """
         attempts = Attempts()
-        missing, used = 0, set[Place]()
+        missing, used, keyed = 0, set[Place](), False
         for found in all_rows(path, self.reading, self.reading.format):
             if isinstance(found, BadLine | Note):
                 yield found
                 continue
             key = record_value(found.record if isinstance(found, Loose) else found, self.left)
+            keyed = keyed or key is not None
             places = [] if key is None else self.index.get(str(key), [])
             number = attempts.next(str(key))
             place = places[number] if number < len(places) else places[-1] if len(places) == 1 else None
@@ -110,6 +119,9 @@ class Join:
                 used.add(place)
             if wanted is None or (found.source is not None and found.source.offset in wanted):
                 yield with_items(found, [] if place is None else items_at(place))
+        if wanted is None and not used:
+            seen = f"no value of it is the {self.right} of a trajectory" if keyed else "no row has this field"
+            raise UsageError(f"--join {self.left}={self.right}: no row of {path} has a trajectory: {seen}.")
         if wanted is None:
             yield from self.notes(missing, len(used))
 
@@ -117,7 +129,8 @@ class Join:
         """What was left over on either side."""
         there = sum(map(len, self.index.values()))
         if missing:
-            yield Note(text=f"{missing} rows have no trajectory with their {self.left}")
+            have = "row has" if missing == 1 else "rows have"
+            yield Note(text=f"{missing} {have} no trajectory with the same {self.left}")
         if used < there:
             yield Note(text=f"{there - used} of {there} trajectories belong to no row")
 
@@ -160,12 +173,19 @@ def loose(record: Record, place: Source) -> Loose | BadLine:
     return BadLine(file=place.file, line=place.line, offset=place.offset, reason="is not an object")
 
 
-def all_trajectories(path: Path) -> Iterator[tuple[Any, Place]]:
-    """The records of a source of trajectories; what cannot be read is passed over, and its row will lack it."""
+def all_trajectories(path: Path, *, whole: bool) -> Iterator[tuple[Any, Place]]:
+    """The records of a source of trajectories; what cannot be read is passed over, and its row will lack it.
+
+    Args:
+        whole: whether a file of messages is one trajectory, as it is when it is joined by its name.
+    """
     with contextlib.suppress(BladeError):
         for found in all_rows(path, trajectory_reading(path)):
             if isinstance(found, Rollout | Loose) and found.source is not None:
                 record = found.record if isinstance(found, Loose) else found
+                if whole and isinstance(record, dict) and isinstance(record.get("role"), str):
+                    yield record, Place(path, found.source.offset, ALL_OF_IT)
+                    return
                 yield record, Place(path, found.source.offset, found.source.length)
 
 
@@ -186,6 +206,10 @@ def items_at(place: Place) -> list[Item]:
         mine = (r for r in found if isinstance(r, Rollout) and r.source and r.source.offset == place.offset)
         return next((rollout.items for rollout in mine), [])
     form = open_file(place.path, trajectory_reading(place.path)).plan.format
+    if place.length == ALL_OF_IT:
+        rows = all_rows(place.path, trajectory_reading(place.path))
+        messages = [row.record for row in rows if isinstance(row, Loose)]
+        return read_items({"messages": messages}, msgspec.structs.replace(form, prompt=None, output="messages"))
     with open_stream(place.path) as stream:
         skip(stream, place.offset)
         row = decode_any(b"".join(take(stream, place.length)))

@@ -4,7 +4,8 @@ Zero tokens in and out is how some agents write "not counted", so it is unknown 
 means nothing.
 """
 
-from collections.abc import Sequence
+import re
+from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
@@ -32,6 +33,7 @@ OUTPUT_TOKENS = (
 )
 SECONDS_FIELDS = ("agent_run_time", "total_run_time", "result.duration", "duration_s", "duration", "seconds", "latency")
 SHOWN = 40
+FRACTION = re.compile(r"(\d{1,9}(?:\.\d{1,9})?) ?/ ?([1-9]\d{0,8})")
 TIMEOUT_CLASSES = ("timeout_exceeded", "timeout")
 NOT_RUN_CLASSES = ("skipped",)
 FAILURE_FIELDS = ("_ng_failure_class", "response.id")
@@ -43,12 +45,19 @@ def choose_reward(
 ) -> str | None:
     """The field that holds the score; `None` when rows have none, unless one is required of records."""
     if wanted is not None:
-        require_field(rows, wanted)
+        for name in quotient(wanted, rows.columns) or (wanted,):
+            require_field(rows, name)
         return wanted
-    found = [path for path in form.reward_fields if path in rows.columns]
+    found = [path for path in form.reward_fields if path in rows.columns and rows.columns[path].kind != "list"]
     if not required:
         found = [path for path in found if scored_share(rows, path, words)]
     return max(found, key=lambda path: scored_share(rows, path, words), default=None)
+
+
+def quotient(name: str, fields: Collection[str]) -> tuple[str, str] | None:
+    """The two fields of a score given as `score/max_score`; `None` for the name of one field."""
+    made, slash, most = name.partition("/")
+    return (made, most) if slash and made and most and name not in fields else None
 
 
 def scored_share(rows: Rows, path: str, words: Sequence[str] = ()) -> float:
@@ -61,36 +70,66 @@ def with_scores(rows: Rows, field: str | None, *, words: Sequence[str] = ()) -> 
     """The rows with every number in their score."""
     if field is None:
         return rows
+    if parts := quotient(field, rows.columns):
+        made, most = (as_scores(rows.columns[name]).numbers() for name in parts)
+        known = most > 0
+        share = np.divide(made, most, out=np.full(len(rows), np.nan), where=known)
+        return msgspec.structs.replace(rows, columns={**rows.columns, field: Column(kind="number", values=share)})
     return msgspec.structs.replace(rows, columns={**rows.columns, field: as_scores(rows.columns[field], words)})
 
 
 def as_scores(column: Column, words: Sequence[str] = ()) -> Column:
-    """A score in numbers: words that mean success as 1 and others as 0, and numbers that one odd row made texts of."""
-    if words:
-        true = {word.casefold() for word in words}
-        coded = column.coded()
-        return Column(kind="mixed", values=coded.values, levels=[scored_word(level, true) for level in coded.levels])
-    if column.kind != "text":
+    """A score in numbers: words that mean success as 1 and others as 0, and numbers and flags written as text."""
+    if column.kind not in ("text", "mixed") and not words:
         return column
-    return Column(kind="mixed", values=column.values, levels=[plain_score(level) for level in column.levels])
+    true = {word.casefold() for word in words}
+    coded = column.coded()
+    return Column(kind="mixed", values=coded.values, levels=[scored_word(level, true) for level in coded.levels])
 
 
 def scored_word(level: Any, true: set[str]) -> Any:
-    """1 for a word that means success, 0 for another; numbers and flags as they are."""
+    """1 for a word that means success, 0 for another, when any does; numbers and flags as they are."""
     plain = plain_score(level) if isinstance(level, str) else level
-    return float(plain.strip().casefold() in true) if isinstance(plain, str) else plain
+    return float(plain.strip().casefold() in true) if true and isinstance(plain, str) else plain
 
 
-def plain_score(level: Any) -> Any:
-    """The number or flag a text spells, or the text."""
+def score_notes(rows: Rows, field: str | None) -> list[str]:
+    """What must be said about scores that were not written as numbers between 0 and 1."""
+    if field is None or field not in rows.columns:
+        return []
+    texts = [level for level in rows.columns[field].levels if isinstance(level, str)]
+    spelled = [text for text in texts if isinstance(plain_score(text), float)]
+    if any(text.rstrip().endswith("%") for text in spelled):
+        return [f"`{field}` is written in percent: 85% counts as 0.85"]
+    if any("/" in text for text in spelled):
+        return [f"`{field}` is written as a fraction: 3/5 counts as 0.6"]
+    if spelled:
+        return [f"`{field}` is written as text in some rows; a text that spells a number counts as that number"]
+    numbers = as_scores(rows.columns[field]).numbers()
+    known = numbers[~np.isnan(numbers)]
+    if len(known) and known.min() >= 0 and known.max() > 1:
+        ends = f"{known.min():,g} to {known.max():,g}"
+        return [f"`{field}` is not on a scale of 0 to 1 (seen: {ends}); a rule for success must be on its scale"]
+    return []
+
+
+def plain_score(level: str) -> Any:
+    """The number or flag a text spells, a percentage or fraction as the part of one that it is; or the text."""
+    text = level.strip().casefold()
+    if fraction := FRACTION.fullmatch(text):
+        return float(fraction[1]) / float(fraction[2])
+    number = text.removesuffix("%").rstrip()
     try:
-        return msgspec.json.decode(level, type=float | bool)
+        value = msgspec.json.decode(number, type=float | bool)
     except msgspec.MsgspecError:
         return level
+    if number == text:
+        return value
+    return level if isinstance(value, bool) else value / 100
 
 
 def bad_scores(rows: Rows, field: str) -> list[tuple[int, str]]:
-    """Rows that have a score which is no number, and what it is."""
+    """Rows that have a score which is not a number, and what it is."""
     column = rows.columns[field]
     texts = column.known() & np.isnan(column.numbers())
     objects = np.zeros(len(rows), dtype=bool)
@@ -102,7 +141,7 @@ def bad_scores(rows: Rows, field: str) -> list[tuple[int, str]]:
 
 
 def shown_score(value: Any) -> str:
-    """A score that is no number, short enough for a sentence."""
+    """A score that is not a number, short enough for a sentence."""
     if value is None:
         return "an object"
     text = repr(value) if len(repr(value)) <= SHOWN else f"{repr(value)[:SHOWN]}…"

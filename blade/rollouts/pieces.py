@@ -6,8 +6,6 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from blade.rollouts.native.library import gathered
-
 Indices = npt.NDArray[np.int64]
 
 
@@ -48,25 +46,12 @@ class Pieces(msgspec.Struct, frozen=True, eq=False):
         """Some of them, in the order given."""
         return Pieces(self.data, self.starts[chosen], self.lengths[chosen])
 
-    def at_both_ends(self, *, whole: int, end: int) -> tuple["Pieces", Indices]:
-        """The first and the last `end` bytes of those of more than `whole`, and whose each part is."""
-        long = self.lengths > whole
-        owners = np.repeat(np.arange(len(self)), 1 + long)
-        lengths = np.where(long, end, self.lengths)[owners]
-        second = np.flatnonzero(np.diff(owners, prepend=-1) == 0)
-        starts = self.starts[owners]
-        starts[second] = self.ends[owners[second]] - end
-        return Pieces(self.data, starts, lengths), owners
-
     def compact(self) -> "Pieces":
         """The same pieces in a buffer of their own: of bytes, which are cut much faster."""
         ends = np.cumsum(self.lengths + 1)
-        return Pieces(bytes(self.joined(b"\n")), ends - self.lengths - 1, self.lengths)
+        return Pieces(self.joined(b"\n"), ends - self.lengths - 1, self.lengths)
 
-    def joined(self, separator: bytes) -> bytes | npt.NDArray[np.uint8]:
+    def joined(self, separator: bytes) -> bytes:
         """All of them end to end, with a separator of one byte behind each."""
-        together = gathered(self.data, self.starts, self.lengths, separator)
-        if together is not None:
-            return together
         spans = zip(self.starts.tolist(), self.ends.tolist(), strict=True)
         return b"".join([self.data[a:b] + separator for a, b in spans])

@@ -1,4 +1,4 @@
-"""Reading a plain file of lines by byte ranges, in this process or in several.
+"""Reading a plain file of lines by byte ranges, in this process or wherever an engine has workers.
 
 Ranges are cut at line breaks, so that every line belongs to exactly one. A large file has more ranges than there are
 processes, which lets progress be shown; a small one does not, since every range has to learn its odd fields anew.
@@ -6,17 +6,15 @@ processes, which lets progress be shown; a small one does not, since every range
 
 import io
 import itertools
-import multiprocessing
-import sys
-from collections.abc import Callable, Iterator
-from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
+from blade.engine import engine_for
 from blade.rollouts.decoding import Plan, collector_paused
 from blade.rollouts.lines import read_chunks, skip_mark
-from blade.rollouts.scan import BadRecord, Scan
+from blade.rollouts.scan import BadRecord, Scan, join_scans
 from blade.rollouts.scanner import Scanner
 from blade.rollouts.sources import damage_errors, open_stream
 
@@ -32,6 +30,7 @@ Range = tuple[int, int]
 
 def split_ranges(path: Path, start: int, end: int, *, jobs: int) -> list[Range]:
     """Byte ranges from `start` to `end`, cut at line breaks; a single one for one job."""
+    jobs = engine_for(jobs).workers
     size = end - start
     pieces = 1 if jobs <= 1 else min(jobs * max(1, size // (jobs * LARGE_RANGE)), max(1, size // MIN_RANGE))
     cuts = [start]
@@ -69,28 +68,15 @@ def last_line(path: Path, end: int) -> int:
     return 0
 
 
-def scan_ranges(path: Path, plan: Plan, ranges: list[Range], *, jobs: int, progress: Progress) -> list[Scan]:
-    """The scan of every range, in order."""
-    if jobs > 1 and len(ranges) > 1:
-        try:
-            return list(scan_in_processes(path, plan, ranges, jobs=jobs, progress=progress))
-        except BrokenProcessPool:
-            pass  # a killed worker costs time, not the answer
-    return [scan_range(path, plan, piece, progress=progress) for piece in ranges]
+def scan_ranges(path: Path, plan: Plan, ranges: list[Range], *, jobs: int, progress: Progress) -> Scan:
+    """The scan of all ranges together."""
+    if len(ranges) == 1 or engine_for(jobs).workers <= 1:
+        return join_scans([scan_range(path, plan, piece, progress=progress) for piece in ranges])
 
+    def done(count: int) -> None:
+        progress(ranges[count - 1][1], ranges[-1][1])
 
-def scan_in_processes(path: Path, plan: Plan, ranges: list[Range], *, jobs: int, progress: Progress) -> Iterator[Scan]:
-    # fork starts in milliseconds; elsewhere it is not safe, and spawn is what there is.
-    context = multiprocessing.get_context("fork" if sys.platform == "linux" else "spawn")
-    pool = ProcessPoolExecutor(min(jobs, len(ranges)), mp_context=context)
-    try:
-        futures = [pool.submit(scan_range, path, plan, piece) for piece in ranges]
-        for (_, end), future in zip(ranges, futures, strict=True):
-            yield future.result()
-            progress(end, ranges[-1][1])
-    finally:
-        # Nobody has to wait for the processes to go once their results are here.
-        pool.shutdown(wait=False, cancel_futures=True)
+    return engine_for(jobs).reduce(partial(scan_range, path, plan), ranges, join_scans, done=done)
 
 
 def no_progress(_done: int, _total: int) -> None:

@@ -1,6 +1,6 @@
 """Reading one file: how it is laid out, what format it is in, what is already known of it, and the rest.
 
-A file that was read before is taken from the cache, and a large one that has grown since is read from where it grew.
+A file that was read before is taken from the cache, and one that has grown since is read from where it grew.
 """
 
 import contextlib
@@ -33,14 +33,13 @@ from blade.rollouts.lines import (
 )
 from blade.rollouts.ranges import Progress, last_line, no_progress, scan_lines, scan_ranges, split_ranges
 from blade.rollouts.scan import BadRecord, Scan, first_rows, join_scans
-from blade.rollouts.scanner import Scanner
+from blade.rollouts.scanner import Scanner, settled
 from blade.rollouts.sources import compression, damage_errors, fill, open_stream, plain_name
 
 SAMPLE_RECORDS = 64
 LONGEST_SAMPLE = 1 << 20
-WORTH_KEEPING = 64 << 20
-"""Bytes of a file whose old rows are kept when it has grown. A smaller one is read in no time, and then no change in
-the middle of it can go unseen between the samples that are compared."""
+SHOWN_BINARY = 64
+"""First bytes of a file among which a zero byte shows that it is not text."""
 
 
 class Reading(msgspec.Struct, frozen=True, kw_only=True):
@@ -56,6 +55,8 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True):
     """Whether trajectories are looked at."""
     records: str | None = None
     """Path of the list that holds the records of a JSON document, when the user says where it is."""
+    observer: Any = None
+    """What looks at whole rows while they are read (an `Observer`), or nobody."""
 
 
 class FileScan(msgspec.Struct, frozen=True, kw_only=True):
@@ -90,10 +91,10 @@ def scan_file(
     """Everything the table needs of one file."""
     opening = open_file(path, reading)
     identity = cache.identify(path)
-    place = cache.entry_path(path, msgspec.json.encode([reading, opening.layout, opening.records, opening.plan]))
+    place = cache.entry_path(path, [reading, opening.layout, opening.records, opening.plan])
     old = cache.load(place) if use_cache else None
     if old is not None and old.identity == identity:
-        return FileScan(path=path, format=opening.plan.format, scan=old.scan)
+        return FileScan(path=path, format=opening.plan.format, scan=settled(old.scan, opening.plan))
     if opening.seekable:
         kept = known_part(old, path, identity)
         scan = scan_plain(path, opening.plan, kept, end=identity.size, jobs=jobs, progress=progress)
@@ -102,7 +103,7 @@ def scan_file(
     if use_cache:
         entry = cache.Entry(identity=identity, end=last_line(path, identity.size), scan=scan)
         cache.save(place, entry)
-    return FileScan(path=path, format=opening.plan.format, scan=scan)
+    return FileScan(path=path, format=opening.plan.format, scan=settled(scan, opening.plan))
 
 
 def open_file(path: Path, reading: Reading) -> Opening:
@@ -154,6 +155,7 @@ def plan_for(samples: list[Any], reading: Reading, *, more: list[Any] | None = N
         features=reading.features,
         hash_inputs=needs_prompt(samples, form),
         fields=reading.fields,
+        observer=reading.observer,
     )
 
 
@@ -170,6 +172,11 @@ def read_head(path: Path) -> bytes:
     if is_wide(data):
         raise InputError(
             f"{path}: is UTF-16 or UTF-32 text; convert it to UTF-8, for example with `iconv -f UTF-16 -t UTF-8`."
+        )
+    if b"\0" in data[:SHOWN_BINARY]:
+        raise InputError(
+            f"{path}: is a binary file of an unknown format; expected JSON records, one per line or in an array, or a "
+            "table as CSV, as which a spreadsheet can be saved."
         )
     if not data or data.isspace():
         raise InputError(f"{path}: is empty; expected JSON records, one per line or in an array.")
@@ -211,7 +218,7 @@ def needs_prompt(samples: list[Any], form: Format) -> bool:
     Of a conversation that holds its own prompt, only when no field names the task for certain.
     """
     if form.input_field is None:
-        named = [path for path in form.task_fields if path not in PER_ROLLOUT]
+        named = [path for path in form.task_fields if formats.bare(path) not in PER_ROLLOUT]
         rows = [sample for sample in samples if isinstance(sample, dict)]
         return form.output is not None and not any(
             all(formats.value_at(row, path) is not None for row in rows) for path in named
@@ -228,8 +235,8 @@ def has_indices(samples: list[Any], form: Format) -> bool:
 
 
 def known_part(old: cache.Entry | None, path: Path, identity: cache.Identity) -> cache.Entry | None:
-    """The old entry, if the file is that same file with more lines at its end, and a large one."""
-    if old is None or identity.size <= old.identity.size or old.identity.size < WORTH_KEEPING:
+    """The old entry, if the file is that same file with more lines at its end."""
+    if old is None or identity.size <= old.identity.size:
         return None
     return old if cache.identify(path, size=old.identity.size).digest == old.identity.digest else None
 
@@ -237,9 +244,9 @@ def known_part(old: cache.Entry | None, path: Path, identity: cache.Identity) ->
 def scan_plain(path: Path, plan: Plan, kept: cache.Entry | None, *, end: int, jobs: int, progress: Progress) -> Scan:
     """The rows of a plain file of lines; those that are known already are not read again."""
     start = 0 if kept is None else kept.end
-    known = [] if kept is None else [first_rows(kept.scan, before=kept.end)]
     ranges = split_ranges(path, start, end, jobs=jobs)
-    return join_scans(known + scan_ranges(path, plan, ranges, jobs=jobs, progress=progress))
+    scan = scan_ranges(path, plan, ranges, jobs=jobs, progress=progress)
+    return scan if kept is None else join_scans([first_rows(kept.scan, before=kept.end), scan])
 
 
 def scan_stream(path: Path, opening: Opening, *, progress: Progress) -> Scan:

@@ -7,9 +7,9 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from blade.rollouts.columns import Column, concat, unknown
+from blade.rollouts.columns import Column, concat, unknown, whole_column
 from blade.rollouts.features import FACTS
-from blade.rollouts.scan import Scan
+from blade.rollouts.scan import Scan, join_facts, take_facts
 from blade.rollouts.values import BadLine, Source
 
 Ints = npt.NDArray[np.int64]
@@ -28,6 +28,8 @@ class Rows(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """Per row: byte offset."""
     length: Ints
     """Per row: bytes."""
+    number: Ints
+    """Per row: which one of its file's it is."""
     columns: dict[str, Column]
     """Scalar fields by dotted path."""
     facts: npt.NDArray[np.int32]
@@ -46,8 +48,9 @@ class Rows(msgspec.Struct, frozen=True, kw_only=True, eq=False):
             line=self.line[chosen],
             offset=self.offset[chosen],
             length=self.length[chosen],
+            number=self.number[chosen],
             columns={path: column for path, column in columns.items() if column.known().any()},
-            facts=self.facts[chosen],
+            facts=take_facts(self.facts, chosen),
         )
 
     def numbers(self, *paths: str) -> npt.NDArray[np.float64]:
@@ -89,8 +92,9 @@ def join_rows(parts: Sequence[Scan | Rows], *, file: Ints) -> Rows:
         line=np.concatenate([part.line for part in parts]),
         offset=np.concatenate([part.offset for part in parts]),
         length=np.concatenate([part.length for part in parts]),
-        columns={p: concat([part.columns.get(p) or unknown(len(part)) for part in parts]) for p in paths},
-        facts=np.concatenate([part.facts for part in parts]),
+        number=np.concatenate([part.number if isinstance(part, Rows) else np.arange(len(part)) for part in parts]),
+        columns={p: whole_column(concat([part.columns.get(p) or unknown(len(part)) for part in parts])) for p in paths},
+        facts=join_facts([part.facts for part in parts]),
     )
 
 

@@ -1,14 +1,17 @@
 """From the user's arguments to runs: find, scan, group, identify, resolve duplicates, join sidecars."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 import msgspec
 import numpy as np
 
+from blade.engine import engine_for
 from blade.errors import InputError, UsageError
-from blade.rollouts import formats, outcome
+from blade.rollouts import formats, outcome, ranges
 from blade.rollouts.columns import Column
+from blade.rollouts.conform import decode_any
 from blade.rollouts.duplicates import merge_copies, resolve
 from blade.rollouts.expected import Expected, expect
 from blade.rollouts.fetch import fetch
@@ -17,7 +20,7 @@ from blade.rollouts.foreign import scan_source
 from blade.rollouts.formats.reader import Reader
 from blade.rollouts.formats.registry import check_format, reader_for
 from blade.rollouts.grouping import Draft, ReadOptions, draft_runs
-from blade.rollouts.guessing import guesses
+from blade.rollouts.guessing import check_words, guesses
 from blade.rollouts.identity import Keys, assign_keys, choose_identity, join_keys, task_codes, unkeyed_reason
 from blade.rollouts.joining import Join
 from blade.rollouts.reader import FileScan, scan_file
@@ -29,6 +32,8 @@ from blade.rollouts.values import BadLine
 VARIANT = "variant"
 SCORES = "scores."
 """Columns in which readers keep how an attempt was looked at, and what each scorer said."""
+MANY_FILES = 16
+"""From so many small files on, dividing them is worth starting workers."""
 FileProgress = Callable[[Path, int, int], None]
 """Called with the file that is being read, bytes done and bytes in all."""
 
@@ -38,54 +43,114 @@ def read_runs(inputs: Sequence[str], options: ReadOptions, *, progress: FileProg
 
     Raises:
         InputError: an input is missing, empty or unreadable, or none holds a single rollout.
-        UsageError: a field the user named does not exist.
+        UsageError: a field the user named does not exist, or an option does nothing here.
     """
     check_format(options.format)
-    scans, skipped = scan_all(find_inputs(inputs, options.format), options, progress)
-    drafts = draft_runs(scans, options)
+    named = {Path(text) for text in inputs}
+    scans, skipped = scan_all(find_inputs(inputs, options.format), named, options, progress)
+    if options.records is not None and (reader := scans[0].reader) and all(found.reader for found in scans):
+        raise UsageError(f"--records does nothing here: {scans[0].path} is read as {reader.name}, not as a document.")
+    builders: list[RunBuilder] = []
     runs: list[Run] = []
-    first: UsageError | InputError | None = None
-    for draft in drafts:
+    failed: list[tuple[Draft, UsageError | InputError]] = []
+    for draft in draft_runs(scans, options):
         try:
-            runs.append(RunBuilder(draft, options).build())
-        except (UsageError, InputError) as error:
-            first = first or error
-            reason = without_directories(str(error).partition("\n")[0], draft)
-            skipped.append(reason if reason.startswith(draft.name) else f"{draft.name}: {reason}")
-    if first is not None and not runs:
-        raise first
-    if skipped:
-        notes = [f"skipped {text}" for text in skipped]
-        runs = [msgspec.structs.replace(run, notes=run.notes + notes) for run in runs]
-    return runs
+            builders.append(RunBuilder(draft, options))
+            runs.append(builders[-1].build())
+        except (UsageError, InputError) as raised:
+            failed.append((draft, raised))
+    read = {file.path for run in runs for file in run.files}
+    for draft, error in failed:
+        # What the user named must be read, at least in part; what was found in a folder may be something else.
+        if not runs or any(found.path in named - read for found in draft.files):
+            raise error
+        reason = first_line(error, draft.files)
+        skipped.append(reason if reason.startswith(draft.name) else f"{draft.name}: {reason}")
+    notes = [*check_true_words(builders, options.true_words), *(f"skipped {text}" for text in skipped)]
+    return [msgspec.structs.replace(run, notes=run.notes + notes) for run in runs] if notes else runs
 
 
-def without_directories(text: str, draft: Draft) -> str:
-    """A sentence in which files are called by their names alone: notes end up in reports, which leave the machine."""
-    for found in draft.files:
+def check_true_words(builders: "list[RunBuilder]", wanted: Sequence[str]) -> list[str]:
+    """What must be said of words that mean success and never occur.
+
+    Raises:
+        UsageError: none of them occurs.
+    """
+    seen = list(dict.fromkeys(word for builder in builders for word in builder.words))
+    known = {word.strip().casefold() for word in seen}
+    never = [word for word in wanted if word.casefold() not in known]
+    if never and len(never) == len(wanted):
+        there = f"scores are: {', '.join(seen[:8])}" if seen else "the scores are numbers"
+        raise UsageError(f"--true-words {','.join(wanted)}: no score is one of these words; {there}.")
+    return [f"no score is {word!r}, which --true-words names" for word in never]
+
+
+def first_line(error: UsageError | InputError, files: Sequence[FileScan]) -> str:
+    """Why something was skipped, in a sentence that calls files by their names alone: reports leave the machine."""
+    text = str(error).partition("\n")[0]
+    for found in files:
         text = text.replace(str(found.path), found.path.name)
-    return text
+    return f"{text[:-1]}; `blade diagnose` on it alone shows how" if text.endswith(":") else text
 
 
 def scan_all(
-    paths: list[Path], options: ReadOptions, progress: FileProgress | None
+    paths: list[Path], named: Collection[Path], options: ReadOptions, progress: FileProgress | None
 ) -> tuple[list[FileScan], list[str]]:
-    """The files that hold rows; why the others do not. When none does that reason is an error."""
+    """The files that hold rows; why the others do not, which is an error of one that was named or when none does."""
     scans: list[FileScan] = []
     skipped: list[str] = []
     first: InputError | UsageError | None = None
-    for path in paths:
-        try:
-            scans.append(scan_one(path, options, progress))
-        except (InputError, UsageError) as error:
-            first = first or error
-            skipped.append(str(error).partition("\n")[0].replace(str(path), path.name))
+    for path, found in zip(paths, scan_each(paths, options, progress), strict=True):
+        if isinstance(found, FileScan):
+            scans.append(found)
+            continue
+        if path in named:
+            raise found
+        first = first or found
+        skipped.append(first_line(found, ()).replace(str(path), path.name))
     if first is not None and not scans:
         raise first
     return scans, skipped
 
 
+def scan_each(
+    paths: list[Path], options: ReadOptions, progress: FileProgress | None
+) -> Iterator[FileScan | InputError | UsageError]:
+    """The scan of every file, or why there is none, in order; small files are divided among workers as a whole."""
+    alone = msgspec.structs.replace(options, jobs=1)
+    engine = engine_for(options.jobs)
+    small = [path for path in paths if not is_large(path)] if engine.workers > 1 and not options.join else []
+    together = iter(engine.map(partial(try_scan, options=alone), small) if len(small) >= MANY_FILES else ())
+    for path in paths:
+        if len(small) >= MANY_FILES and not is_large(path):
+            yield next(together)
+        else:
+            yield try_scan(path, options=options, progress=progress)
+
+
+def is_large(path: Path) -> bool:
+    """Whether a file is divided itself."""
+    return path.is_file() and path.stat().st_size >= 2 * ranges.MIN_RANGE
+
+
+def try_scan(
+    path: Path, *, options: ReadOptions, progress: FileProgress | None = None
+) -> FileScan | InputError | UsageError:
+    """The scan of a file, or why there is none."""
+    try:
+        return scan_one(path, options, progress)
+    except (InputError, UsageError) as error:
+        return error
+
+
 def scan_one(path: Path, options: ReadOptions, progress: FileProgress | None) -> FileScan:
+    """The scan of a file.
+
+    Raises:
+        InputError: the file holds no rollout or cannot be read.
+        UsageError: the options do not fit it.
+    """
+
     def report(done: int, total: int) -> None:
         if progress is not None:
             progress(path, done, total)
@@ -112,7 +177,8 @@ def joined_reader(options: ReadOptions) -> Reader | None:
     """
     if bool(options.trajectories) != bool(options.join):
         raise UsageError("--trajectories and --join go together: the first says where, the second by which field.")
-    return Join(options.trajectories, str(options.join), options.reading()).reader() if options.join else None
+    plain = msgspec.structs.replace(options, observe=False).reading()
+    return Join(options.trajectories, str(options.join), plain).reader() if options.join else None
 
 
 class RunBuilder:
@@ -129,12 +195,19 @@ class RunBuilder:
         self.reward_field = outcome.choose_reward(
             rows, form, score, required=not set(options.fields) & rows.columns.keys(), words=options.true_words
         )
+        self.words: list[str] = []
+        if self.reward_field in rows.columns and options.true_words:
+            levels = rows.columns[self.reward_field].coded().levels
+            self.words = [t for t in levels if isinstance(t, str) and isinstance(outcome.plain_score(t), str)]
+        check_words(rows, self.reward_field, options, draft.files[0].path)
         if options.output_field is not None and options.features and (rows.fact("items") <= 0).all():
             raise UsageError(f"no row has a text or a list of messages in the field {options.output_field!r}.")
         self.guessed: list[str] = []
         if form.name == formats.FORMATS["records"].name:
-            self.guessed = guesses(rows, form, self.identity, self.reward_field, options, draft.files[0].path)
+            head = decode_any(next(iter(self._fetch(rows, [0])))[1])
+            self.guessed = guesses(rows, form, self.identity, self.reward_field, options, draft.files[0].path, head)
         self.rows = outcome.with_scores(rows, self.reward_field, words=options.true_words)
+        said += outcome.score_notes(rows, self.reward_field)
         self.bad = [
             BadLine(file=str(found.path), line=bad.line, offset=bad.offset, reason=bad.reason)
             for found in draft.files
@@ -142,7 +215,11 @@ class RunBuilder:
         ]
         self.bad_scores: list[BadLine] = []
         self.notes = [*draft.notes, *said]
-        self.notes += [note for found in draft.files for note in found.scan.notes]
+        # A note that names an option says what happens without it.
+        chosen = [f"--{name} " for name in ("score", "variant") if getattr(options, name) is not None]
+        self.notes += [
+            note for found in draft.files for note in found.scan.notes if not any(name in note for name in chosen)
+        ]
         self.notes += [note for file in self.files for note in file.sidecars.notes]
         if draft.grouped and any(has_sidecars(file.path) for file in self.files):
             self.notes.append("materialized inputs and failures files are not used when rows are grouped into runs")
@@ -167,6 +244,7 @@ class RunBuilder:
         keys = Keys(tasks=keys.tasks, task=keys.task[kept], repeat=resolution.repeat[kept])
         rows, keys, recovered = self._with_failures(rows.take(kept), keys)
         wanted = expect(keys, self.identity, self.files, repeats=self.options.expected_repeats)
+        rows, keys = begun(rows, keys)
         return Run(
             name=self.draft.name,
             files=self.files,
@@ -195,6 +273,7 @@ class RunBuilder:
             size=sum(part.stat().st_size for part in parts),
             rows=len(found.scan),
             sidecars=beside,
+            sightings=found.scan.sightings,
         )
 
     def _paths(self) -> list[str]:
@@ -217,8 +296,7 @@ class RunBuilder:
                 self.bad_scores.append(bad_line(rows, row, self._paths(), reason))
         if len(self.bad_scores) == len(good):
             first = min([*self.bad, *self.bad_scores], key=place_of)
-            hint = f"; if a word is the verdict, say --success '{self.reward_field} == WORD'" if len(good) else ""
-            raise InputError(f"{first.file}: no usable rollouts in it; line {first.line}: {first.reason}{hint}.")
+            raise InputError(f"{first.file}: no usable rollouts in it; line {first.line}: {first.reason}.")
         return rows.take(good), Keys(tasks=keys.tasks, task=keys.task[good], repeat=keys.repeat[good])
 
     def _rewards(self, rows: Rows) -> Floats:
@@ -227,10 +305,10 @@ class RunBuilder:
     def _with_failures(self, rows: Rows, keys: Keys) -> tuple[Rows, Keys, int]:
         """Rows of the failures files join the run where no later attempt replaced them; how many were replaced."""
         recovered = 0
-        done = {(keys.tasks[t], r) for t, r in zip(keys.task.tolist(), keys.repeat.tolist(), strict=True)}
-        for failures in [file.sidecars.failures for file in self.files]:
-            if failures is None:
-                continue
+        found = [file.sidecars.failures for file in self.files if file.sidecars.failures is not None]
+        pairs = zip(keys.task.tolist(), keys.repeat.tolist(), strict=True) if found else ()
+        done = {(keys.tasks[task], repeat) for task, repeat in pairs}
+        for failures in found:
             lost = pool([failures.scan])
             lost_keys = self._failure_keys(lost)
             if not (lost_keys.task >= 0).any():
@@ -287,6 +365,15 @@ class RunBuilder:
             seconds=outcome.seconds(rows),
             rows=rows,
         )
+
+
+def begun(rows: Rows, keys: Keys) -> tuple[Rows, Keys]:
+    """The rows of rollouts that began; those a format lists as not run are missing, unless all are."""
+    idle = outcome.equals(rows.column("ending.kind"), "not_run")
+    if not idle.any() or idle.all():
+        return rows, keys
+    kept = np.flatnonzero(~idle)
+    return rows.take(kept), Keys(tasks=keys.tasks, task=keys.task[kept], repeat=keys.repeat[kept])
 
 
 def one_variant(rows: Rows, wanted: str | None) -> tuple[Rows, list[str]]:

@@ -4,6 +4,7 @@ Nothing in it depends on how rows are identified or scored later, so that it can
 file that were read apart are joined here.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -11,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from blade.rollouts.columns import Column, concat, join, unknown
+from blade.rollouts.observing import Sightings, join_sightings
 
 INPUT_HASH = "input_hash"
 FIRST_TOOL = "first_tool"
@@ -48,6 +50,8 @@ class Scan(msgspec.Struct, frozen=True, kw_only=True):
     """Line breaks seen."""
     notes: list[str] = []
     """What the reader of a foreign format has to say about its source."""
+    sightings: Sightings | None = None
+    """What an observer noted about each row; `None` when there was none."""
 
     def __len__(self) -> int:
         return len(self.line)
@@ -63,10 +67,31 @@ def join_scans(scans: list[Scan]) -> Scan:
         offset=join([scan.offset for scan in scans], np.int64),
         length=join([scan.length for scan in scans], np.int64),
         columns=join_columns(scans),
-        facts=np.concatenate([scan.facts for scan in scans]),
+        facts=join_facts([scan.facts for scan in scans]),
         bad=[bad._replace(line=bad.line + int(lines[i])) for i, scan in enumerate(scans) for bad in scan.bad],
         lines=int(lines[-1]),
+        sightings=join_sightings([scan.sightings for scan in scans if scan.sightings is not None])
+        if all(scan.sightings is not None for scan in scans)
+        else None,
     )
+
+
+Facts = npt.NDArray[np.int32]
+
+
+def join_facts(parts: Sequence[Facts]) -> Facts:
+    """Facts end to end; where all rows have the same, as those without a trajectory do, they are stored once."""
+    ones = [part[:1] for part in parts if len(part)]
+    if ones and all(np.array_equal(one, ones[0]) for one in ones) and all((part == ones[0]).all() for part in parts):
+        return np.broadcast_to(ones[0].copy(), (sum(map(len, parts)), ones[0].shape[1]))
+    return np.concatenate(parts)
+
+
+def take_facts(facts: Facts, chosen: npt.NDArray[np.int64]) -> Facts:
+    """The facts of some rows."""
+    if len(facts) and not facts.strides[0]:
+        return np.broadcast_to(facts[:1], (len(chosen), facts.shape[1]))
+    return facts[chosen]
 
 
 def join_columns(scans: list[Scan]) -> dict[str, Column]:
@@ -85,4 +110,5 @@ def first_rows(scan: Scan, *, before: int) -> Scan:
         facts=scan.facts[:count],
         bad=[bad for bad in scan.bad if bad.offset < before],
         lines=scan.lines,
+        sightings=None if scan.sightings is None else scan.sightings.first(count),
     )

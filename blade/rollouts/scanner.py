@@ -1,22 +1,22 @@
 """One pass over one file: every row becomes a line of a narrow table, every bad line a record."""
 
+import copy
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
-from msgspec.structs import replace
 
 from blade.rollouts.cells import all_shortened, failure_suffixes, items_hash, plain_values, raw_hash
-from blade.rollouts.columns import Column, ColumnBuilder, Kind
+from blade.rollouts.columns import ColumnBuilder, Kind, whole_column
 from blade.rollouts.decoding import Decoded, Plan, RowDecoder
-from blade.rollouts.features import FACTS, Features, features_in, features_of
+from blade.rollouts.features import FACTS, features_of
 from blade.rollouts.fields import Leaf
+from blade.rollouts.layout import Layout
 from blade.rollouts.lines import CHUNK, Chunk, Record
-from blade.rollouts.native.library import ALL_READ, NO_ROOM
-from blade.rollouts.native.reading import NativeReading
-from blade.rollouts.native.rows import Part
-from blade.rollouts.scan import FIRST_TOOL, INPUT_HASH, MODEL, RESPONSE_ID, BadRecord, Scan
+from blade.rollouts.observing import SightingsBuilder
+from blade.rollouts.scan import FIRST_TOOL, INPUT_HASH, MODEL, RESPONSE_ID, BadRecord, Scan, join_facts
 from blade.rollouts.steps import split_prompt
 
 BATCH = 256
@@ -35,56 +35,15 @@ class Scanner:
         self.places: list[npt.NDArray[np.int64]] = []
         self.facts: list[npt.NDArray[np.int32]] = []
         self.bad: list[BadRecord] = []
-        self.tools: list[str | None] = []
-        self.native = NativeReading(plan)
+        self.sightings = SightingsBuilder()
         self.rows = 0
         self.lines = 0
 
     def add_chunk(self, chunk: Chunk) -> None:
-        """Reads whole lines: all natively, or all in Python, so that a table does not depend on which."""
-        part = self._read_natively(chunk)
-        if part is None:
-            self._flush()
-            decoded, lines = self.decoder.decode_chunk(chunk, line=1 + self.lines)
-            self._add(decoded)
-            self.lines += lines
-            return
-        if self.plan.features and part.rows:
-            self._add_features(features_in(part.batch))
-        self.lines += part.lines
-
-    def _read_natively(self, chunk: Chunk) -> Part | None:
-        """The rows of a chunk, which then wait to become columns; `None` when they have to be decoded."""
-        while (waiting := self.native.begin(chunk, self.decoder.layout)) is not None:
-            was_empty = not len(waiting)
-            part = waiting.read(chunk, line=1 + self.lines)
-            if part.outcome == ALL_READ:
-                self.native.taken += 1
-                return part
-            self._flush()
-            if not self._can_try_again(part, was_empty=was_empty):
-                self.native.refused += 1
-                break
-        return None
-
-    def _can_try_again(self, part: Part, *, was_empty: bool) -> bool:
-        """Whether there is more room now, or the layout knows more."""
-        if part.outcome == NO_ROOM:
-            return not was_empty or self.native.has_more_room()
-        return self.decoder.learn_from(part.refused)
-
-    def _flush(self) -> None:
-        """Makes columns of the rows that wait."""
-        waiting = self.native.waiting
-        if waiting is None or not len(waiting):
-            return
-        self.places.append(waiting.places())
-        for path, leaf, values in waiting.columns():
-            self._column(path, values, COLUMN_KINDS.get(leaf))
-        if self.plan.features:
-            self._first_tools()
-        self.rows += len(waiting)
-        waiting.clear()
+        """Reads whole lines."""
+        decoded, lines = self.decoder.decode_chunk(chunk, line=1 + self.lines)
+        self._add(decoded)
+        self.lines += lines
 
     def add_records(self, records: Iterable[Record]) -> None:
         """Reads records one at a time; a bad one is set aside. Those before an error of `records` itself are kept."""
@@ -120,25 +79,19 @@ class Scanner:
             self._column(INPUT_HASH, [items_hash(prompt) for prompt in prompts], "text")
         if self.plan.features:
             self._features(items, count=len(decoded.rows))
+        if self.plan.observer is not None:
+            for data in decoded.data:
+                self.sightings.add(self.plan.observer(data, self.plan.format))
         self.rows += len(decoded.rows)
 
-    def _column(self, path: str, values: Column | Sequence[Any], kind: Kind | None) -> None:
+    def _column(self, path: str, values: Sequence[Any], kind: Kind | None) -> None:
         builder = self.builders.get(path)
         if builder is None:
             builder = self.builders[path] = ColumnBuilder()
         if builder.length > self.rows:
             return  # `{"a.b": 1, "a": {"b": 2}}`: one path, and the first has it
         builder.pad(self.rows)
-        if isinstance(values, Column):
-            builder.add_column(self._kept_column(path, values))
-        else:
-            builder.add(self._kept(path, values), "text" if path == RESPONSE_ID else kind)
-
-    def _kept_column(self, path: str, column: Column) -> Column:
-        levels = self._kept(path, column.levels)
-        if path == RESPONSE_ID and (column.kind != "text" or levels.count(None) == len(levels)):
-            return Column(kind="text", values=np.full(len(column.values), -1, dtype=np.int32))
-        return replace(column, levels=levels)
+        builder.add(self._kept(path, values), "text" if path == RESPONSE_ID else kind)
 
     def _kept(self, path: str, values: Sequence[Any]) -> Any:
         """What is kept of texts that are of use whatever their length, or in part."""
@@ -152,37 +105,37 @@ class Scanner:
         prompts, outputs = items.get(form.prompt or "", none), items.get(form.output or "", none)
         if form.prompt is None:
             prompts, outputs = zip(*map(split_prompt, outputs), strict=True)
-        self._add_features(features_of(prompts, outputs))
-        self._first_tools()
-
-    def _add_features(self, found: Features) -> None:
-        """Takes up facts about the next rows; their tools wait until the rows are counted."""
+        found = features_of(prompts, outputs)
         self.facts.append(found.facts)
-        self.tools += found.first_tools
-
-    def _first_tools(self) -> None:
-        self._column(FIRST_TOOL, self.tools, "text")
-        self.tools = []
-
-    def _ordered_paths(self) -> list[str]:
-        """In the order of the fields, whatever was found when: a file gives the same table however it was read."""
-        known = [*self.decoder.layout.paths(), *sorted({*self.builders} - {INPUT_HASH, FIRST_TOOL})]
-        return [path for path in dict.fromkeys([*known, INPUT_HASH, FIRST_TOOL]) if path in self.builders]
+        self._column(FIRST_TOOL, found.first_tools, "text")
 
     def finish(self) -> Scan:
         """Everything read so far."""
-        self._flush()
         places = np.concatenate(self.places, axis=1) if self.places else np.empty((3, 0), dtype=np.int64)
         for builder in self.builders.values():
             builder.pad(self.rows)
-        columns = {path: self.builders[path].finish() for path in self._ordered_paths()}
+        columns = {path: builder.finish() for path, builder in self.builders.items()}
         width = len(FACTS) if self.plan.features else 0
         return Scan(
             line=places[0],
             offset=places[1],
             length=places[2],
-            columns={path: column for path, column in columns.items() if column.known().any()},
-            facts=np.concatenate(self.facts) if self.facts else np.empty((self.rows, width), dtype=np.int32),
+            columns=columns,
+            facts=join_facts(self.facts) if self.facts else np.empty((self.rows, width), dtype=np.int32),
             bad=self.bad,
             lines=self.lines,
+            sightings=None if self.plan.observer is None else self.sightings.finish(),
         )
+
+
+def settled(scan: Scan, plan: Plan) -> Scan:
+    """The scan of a whole file as a table takes it: without columns that hold nothing, in the order of the fields.
+
+    What stands in the first rows comes as it stands there, then the rest by name; nothing else would be the same
+    however a file was cut.
+    """
+    rank = {path: place for place, path in enumerate(Layout(plan.tree(copy.deepcopy(plan.learned))).paths())}
+    last = {INPUT_HASH: 1, FIRST_TOOL: 2}
+    paths = sorted(scan.columns, key=lambda path: (last.get(path, 0), rank.get(path, len(rank)), path))
+    known = {path: whole_column(scan.columns[path]) for path in paths if scan.columns[path].known().any()}
+    return msgspec.structs.replace(scan, columns=known)

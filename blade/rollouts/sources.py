@@ -30,7 +30,7 @@ SIDECARS = {
 MANIFEST = "_manifest.json"
 """What follows the stem in the name of the file that says what a run of ours was made with."""
 
-OURS = frozenset({"analysis.json", "comparison.json", "labels.jsonl", "runs.json"})
+OURS = frozenset({"analysis.json", "claims.json", "comparison.json", "labels.jsonl", "runs.json"})
 """Files BLADE writes itself; a directory that holds them is not a directory of rollouts because of them."""
 WORKSPACE = ".blade"
 """Folder that marks a directory as one BLADE wrote; in it, what is about this machine: where the rollouts are."""
@@ -92,18 +92,29 @@ class Unpacked(io.RawIOBase):
         self.source = source
         self.zstd = zstd
         self.unpacked = 0
+        self._room = memoryview(bytearray(PIECE if zstd else 0))
+        self._ready = self._room[:0]
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, view: Any) -> int:
         try:
-            count = int(self.source.readinto1(view))
-            if not count and len(view) and self.zstd is not None:
-                check_frames(self.zstd)  # the library takes any end for the end
+            count = int(self.source.readinto1(view)) if self.zstd is None else self._from_zstd(view, self.zstd)
         except EOFError as error:
             raise EOFError(f"{error}; {self.unpacked:,} bytes were unpacked before that") from None
         self.unpacked += count
+        return count
+
+    def _from_zstd(self, view: Any, path: Path) -> int:
+        """Unpacks in steps of one size, whatever is asked for: where a file is cut, the library drops what is left of
+        a block that it has read, so that readers in other steps would see other ends."""
+        if not self._ready and len(view):
+            self._ready = self._room[: self.source.readinto1(self._room)]
+            if not self._ready:
+                check_frames(path)  # the library takes any end for the end
+        count = min(len(view), len(self._ready))
+        view[:count], self._ready = self._ready[:count], self._ready[count:]
         return count
 
     def close(self) -> None:

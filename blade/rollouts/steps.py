@@ -163,7 +163,7 @@ def texts_of(raws: Pieces) -> list[str]:
     """The texts of many contents, decoded together where all can be."""
     if not raws.lengths.all():  # some have none
         return [text_of(raw) if raw else "" for raw in raws]
-    joined = b"[" + bytes(raws.joined(b","))[:-1] + b"]"
+    joined = b"[" + raws.joined(b",")[:-1] + b"]"
     with contextlib.suppress(*UNDECODABLE):  # messages of one part each, as most agents write them
         return [part.text for (part,) in ONE_PARTS_DECODER.decode(joined)]
     try:

@@ -23,10 +23,12 @@ from blade.rollouts.formats import Format
 from blade.rollouts.formats.reader import Reader
 from blade.rollouts.identity import Identity, natural_key
 from blade.rollouts.meaning import meaning_of
+from blade.rollouts.observing import Sightings
 from blade.rollouts.rows import Ints, Rows, source_of
 from blade.rollouts.sidecars import Sidecars
-from blade.rollouts.trajectory import read_items, read_record
-from blade.rollouts.values import BadLine, Ending, EndingKind, Origin, Rollout, Source, Status, citation
+from blade.rollouts.sources import compression
+from blade.rollouts.trajectory import read_row
+from blade.rollouts.values import BadLine, Ending, EndingKind, Item, Origin, Rollout, Source, Status, citation
 
 Floats = npt.NDArray[np.float64]
 Decoded = TypeVar("Decoded")
@@ -34,6 +36,8 @@ STATUSES: tuple[Status, ...] = get_args(Status)
 ENDING_KINDS: tuple[EndingKind, ...] = get_args(EndingKind)
 ORIGINS: tuple[Origin, ...] = get_args(Origin)
 COMPLETED, TRUNCATED, FAILED = range(3)
+MOST_PIECES, PIECE = 8, 4 << 20
+"""Pieces that rows are cut into at most for several processes, and the bytes that make one worth its while."""
 CITATION = re.compile(r"(?P<rollout>(?P<task>.*):(?P<repeat>[0-9]{1,18}))(?:#(?P<item>[0-9]+))?", re.DOTALL)
 """A task key may itself hold colons and signs; the last colon before a number counts."""
 
@@ -118,6 +122,8 @@ class InputFile(msgspec.Struct, frozen=True, kw_only=True):
     """What stands beside it."""
     failed: bool = False
     """Whether this is a failures file: its rows never got a verdict."""
+    sightings: Sightings | None = None
+    """What an observer noted about its rows while they were read."""
 
 
 ExpectedFrom = Literal["materialized inputs", "flag", "largest repeat count seen"]
@@ -139,7 +145,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     bad: list[BadLine]
     """Lines that could not be used."""
     bad_scores: list[BadLine]
-    """Rows whose score is no number; they are there, without a score."""
+    """Rows whose score is not a number; they are there, without a score."""
     duplicates: list[Duplicate]
     """Keys that several rows claim."""
     surplus: int
@@ -197,8 +203,12 @@ class Run(msgspec.Struct, frozen=True, kw_only=True, eq=False):
 
     def numbered_rollouts(self, chosen: Iterable[int]) -> Iterator[tuple[int, Rollout]]:
         """Several rollouts with their row numbers, in the order that is cheapest to read."""
-        for row, record in self.read(chosen, read_record):
-            yield row, self._rollout(row, record)
+        for row, data in self.read(chosen, bytes):
+            try:
+                record, items = read_row(data, self.format_of(row))
+            except BadRow as error:
+                raise self.changed(row, error) from error
+            yield row, self._rollout(row, record, items)
 
     def read(self, chosen: Iterable[int], decode: Callable[[bytes], Decoded]) -> Iterator[tuple[int, Decoded]]:
         """Each chosen row's number and what is made of its bytes, in the order that is cheapest to read."""
@@ -206,11 +216,19 @@ class Run(msgspec.Struct, frozen=True, kw_only=True, eq=False):
             try:
                 found = decode(data)
             except BadRow as error:
-                place = self.source(row)
-                raise InputError(
-                    f"{place.file}:{place.line}: {error}; the file has changed since it was read."
-                ) from error
+                raise self.changed(row, error) from error
             yield row, found
+
+    def shared_out(self, rows: Ints) -> list[Ints]:
+        """Rows in pieces that can be read apart; a single one of files that are read from their beginning."""
+        apart = all(file.reader is None and compression(file.path) is None for file in self.files)
+        count = min(MOST_PIECES, 1 + int(self.table.rows.length[rows].sum()) // PIECE) if apart else 1
+        return [piece for piece in np.array_split(rows, count) if len(piece)]
+
+    def changed(self, row: int, error: BadRow) -> InputError:
+        """What to say of a row that is not what it was when it was read."""
+        place = self.source(row)
+        return InputError(f"{place.file}:{place.line}: {error}; the file has changed since it was read.")
 
     def source(self, row: int) -> Source:
         """Where a row stands."""
@@ -220,7 +238,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True, eq=False):
         """The format of the file a row stands in."""
         return self.files[int(self.table.rows.file[row])].format
 
-    def _rollout(self, row: int, record: dict[str, Any]) -> Rollout:
+    def _rollout(self, row: int, record: dict[str, Any], items: list[Item]) -> Rollout:
         table, form = self.table, self.format_of(row)
         meaning = meaning_of(record, form)
         return Rollout(
@@ -253,7 +271,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True, eq=False):
             settings=meaning.settings,
             fields=meaning.fields,
             tools=meaning.tools,
-            items=read_items(record, form),
+            items=items,
             source=self.source(row),
         )
 

@@ -64,6 +64,8 @@ class Expected(msgspec.Struct, frozen=True, kw_only=True):
     """JSON Schema of the answer."""
     checks: list[str] | None = None
     """Other conditions, as the task words them (rubric items, assertions)."""
+    script: str | None = None
+    """What a simulated user is told to ask for."""
 
 
 class Source(msgspec.Struct, frozen=True, kw_only=True):
@@ -113,6 +115,10 @@ class Item(msgspec.Struct, frozen=True, kw_only=True):
     """The error a tool result is typed as, by its class or first words; `None` when the format types none."""
     agent: str | None = None
     """Who spoke or acted, where several agents share a trajectory."""
+
+    def __repr__(self) -> str:
+        said = self.text if len(self.text) <= 60 else f"{self.text[:60]}…"
+        return f"Item(#{self.position} {self.kind} {self.name or self.role or ''}: {said!r})"
 
 
 class Usage(msgspec.Struct, frozen=True, kw_only=True):
@@ -177,6 +183,9 @@ class Rollout(msgspec.Struct, frozen=True, kw_only=True):
     """The trajectory."""
     source: Source | None = None
     """Where the row stands."""
+
+    def __repr__(self) -> str:
+        return f"Rollout({citation(self.task, self.repeat)!r}, reward {self.reward}, {len(self.items)} items)"
 
 
 def citation(task: str, repeat: int, item: int | None = None) -> str:

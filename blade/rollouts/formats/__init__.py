@@ -9,9 +9,9 @@ from typing import Any
 
 from blade.errors import UsageError
 from blade.rollouts.formats import gym, own, records, tau_bench
-from blade.rollouts.formats.format import Format, value_at
+from blade.rollouts.formats.format import Format, bare, value_at
 
-__all__ = ["FORMATS", "Format", "detect", "named", "value_at"]
+__all__ = ["FORMATS", "Format", "bare", "detect", "named", "value_at"]
 
 FORMATS: dict[str, Format] = {f.name: f for f in (gym.FORMAT, tau_bench.FORMAT, own.FORMAT, records.FORMAT)}
 

@@ -15,6 +15,7 @@ from blade.rollouts.formats.building import (
     arguments_text,
     content_text,
     first_line,
+    is_at,
     number_or_none,
     place,
     read_json,
@@ -189,7 +190,7 @@ class Story:
         if not isinstance(reference, str) or not reference:
             return None
         name = PurePosixPath(reference)
-        if name.is_absolute() or ".." in name.parts or "\0" in reference or not (folder / name).is_file():
+        if name.is_absolute() or ".." in name.parts or "\0" in reference or not is_at(folder / name):
             return None
         try:
             return read_json(folder / name, DOCUMENT)

@@ -8,25 +8,21 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 
-from blade.rollouts.formats.building import content_text, number_or_none, text_or_none
+from blade.rollouts.formats.building import content_text, number_or_none, part, short_values, text_or_none, whole
 from blade.rollouts.formats.chats import chat
 from blade.rollouts.formats.reader import Found, Probe, Reader
 from blade.rollouts.formats.traces import (
-    Keyed,
     Kind,
     Span,
-    Told,
+    TraceInfo,
     error_name,
-    inner,
+    holds,
+    keyed_rows,
     numbers,
-    objects,
-    part,
     read_groups,
-    scalars,
     task_of,
-    whole,
-)  # fmt: skip
-from blade.rollouts.values import BadLine, Expected, Usage
+)
+from blade.rollouts.values import Expected, Usage
 
 LISTS = ("events", "data", "rows")
 KINDS: dict[str, Kind] = {"llm": "llm", "tool": "tool", "score": "score", "task": "agent"}
@@ -35,39 +31,33 @@ NAMES = {"span_id", "root_span_id", "span_attributes"}
 
 def recognises(probe: Probe) -> bool:
     """Whether rows have the ids and attributes of Braintrust's spans."""
-    if probe.keys >= NAMES:
-        return True
-    if probe.is_folder or not any(name in probe.keys for name in LISTS) or b'"root_span_id"' not in probe.head:
-        return False
-    return any(row.keys() >= NAMES for name in LISTS for row in inner(probe.record, name)[:3])
+    return holds(probe, LISTS, NAMES.issubset)
 
 
 def read(path: Path, wanted: Collection[int] | None = None) -> Iterator[Found]:
     """Every trace."""
-    yield from read_groups(path, wanted, lambda: rows_of(path), tell)
+    yield from read_groups(
+        path, wanted, lambda: keyed_rows(path, LISTS, trace_of, what="a span of Braintrust"), describe
+    )
 
 
-def rows_of(path: Path) -> Iterator[Keyed | BadLine]:
-    for row in objects(path, LISTS):
-        if isinstance(row, BadLine):
-            yield row
-        elif isinstance(row.get("root_span_id"), str):
-            yield row["root_span_id"], row
+def trace_of(row: dict[str, Any]) -> str | None:
+    return text_or_none(row.get("root_span_id"))
 
 
-def tell(trace: str, rows: list[Any]) -> tuple[list[Span], Told]:
+def describe(trace: str, rows: list[Any]) -> tuple[list[Span], TraceInfo]:
     root = next((row for row in rows if row.get("is_root") or row.get("span_id") == trace), rows[0])
     item = text_or_none(root.get("dataset_record_id")) or text_or_none(part(root, "origin").get("id"))
     run = text_or_none(root.get("experiment_id")) or text_or_none(root.get("log_id"))
     task = item or task_of(root.get("input"))
     judged = [row for row in rows if row is root] if root.get("scores") else rows
     expected = text_or_none(root.get("expected"))
-    return [span_of(row) for row in rows], Told(
+    return [span_of(row) for row in rows], TraceInfo(
         task=task,
         run=run,
         expected=Expected(answers=[expected]) if expected is not None else None,
         answer=text_or_none(content_text(root.get("output"))),
-        fields=scalars(root.get("metadata")),
+        fields=short_values(root.get("metadata")),
         scores={name: given for row in judged for name, given in numbers(row.get("scores")).items()},
     )
 
@@ -98,7 +88,7 @@ def span_of(row: dict[str, Any]) -> Span:
             cached_tokens=whole(metrics.get("prompt_cached_tokens")),
             cost=number_or_none(metrics.get("estimated_cost")),
         ),
-        settings={key: value for key, value in scalars(metadata).items() if key != "model"} if calls else {},
+        settings={key: value for key, value in short_values(metadata).items() if key != "model"} if calls else {},
     )
 
 

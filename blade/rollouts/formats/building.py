@@ -84,6 +84,22 @@ def place(path: Path, offset: int, *, line: int = 1, length: int = 0) -> Source:
     return Source(file=str(path), line=line, offset=offset, length=length)
 
 
+def subfolders(folder: Path) -> list[Path]:
+    """The folders in a folder, by name; none where it cannot be read."""
+    try:
+        return sorted(entry for entry in folder.iterdir() if entry.is_dir())
+    except OSError:
+        return []
+
+
+def is_at(path: Path) -> bool:
+    """Whether a file or folder is there; none is where a row names one that no file system could hold."""
+    try:
+        return path.exists()
+    except (OSError, ValueError):
+        return False
+
+
 class Attempts:
     """Numbers attempts at a task in the order they come, for formats that do not."""
 
@@ -275,10 +291,10 @@ def number_or_none(value: Any) -> float | None:
     return number if number - number == 0 else None
 
 
-def whole(value: Any) -> int | None:
-    """A count, such as of tokens."""
-    number = number_or_none(value)
-    return None if number is None or number < 0 else int(number)
+def whole(*values: Any) -> int | None:
+    """The first of these that is a count, such as of tokens."""
+    known = (number_or_none(value) for value in values)
+    return next((int(number) for number in known if number is not None and number >= 0), None)
 
 
 def summed(values: Iterable[Any]) -> Any:

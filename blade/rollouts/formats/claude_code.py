@@ -6,7 +6,7 @@ the latter also says how it ended. A sub-agent's turns stand in the file itself 
 
 from collections.abc import Collection, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import msgspec
 
@@ -76,7 +76,15 @@ def is_subagent(probe: Probe) -> bool:
 
 def read(path: Path, wanted: Collection[int] | None = None) -> Iterator[Found]:
     """The one attempt a session is."""
-    session = Session(path)
+    yield from read_session(path, wanted, Session(path))
+
+
+def read_session(path: Path, wanted: Collection[int] | None, session: "AnySession") -> Iterator[Found]:
+    """The attempt that the lines of a session add up to, and the lines that cannot be used.
+
+    Raises:
+        InputError: the session holds no message.
+    """
     for row in rows_of(path):
         if isinstance(row, BadLine):
             yield row
@@ -88,15 +96,32 @@ def read(path: Path, wanted: Collection[int] | None = None) -> Iterator[Found]:
         yield session.rollout()
 
 
+class AnySession(Protocol):
+    """What gathers the lines of a session."""
+
+    @property
+    def items(self) -> list[Item]: ...
+
+    def add(self, row: dict[str, Any]) -> None: ...
+
+    def rollout(self) -> Rollout: ...
+
+
 def rows_of(path: Path) -> Iterator[dict[str, Any] | BadLine]:
+    """The lines of a session. Programs add kinds of lines with every version, but each says of which kind it is."""
     for record in json_lines(path):
         if isinstance(record, BadLine):
             yield record
             continue
         try:
-            yield OBJECT.decode(record.data)
+            row = OBJECT.decode(record.data)
         except BROKEN as error:
             yield bad_line(path, str(error), line=record.line, offset=record.offset)
+            continue
+        if isinstance(row.get("type"), str):
+            yield row
+        else:
+            yield bad_line(path, "is not a line of a session", line=record.line, offset=record.offset)
 
 
 class Session:

@@ -4,7 +4,6 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 
-from blade.errors import InputError
 from blade.rollouts.formats.building import (
     BROKEN,
     Trajectory,
@@ -18,9 +17,9 @@ from blade.rollouts.formats.building import (
     text_or_none,
     whole,
 )
-from blade.rollouts.formats.claude_code import OBJECT, first_objects, rows_of
+from blade.rollouts.formats.claude_code import OBJECT, first_objects, read_session
 from blade.rollouts.formats.reader import Found, Probe, Reader
-from blade.rollouts.values import BadLine, Ending, Item, ItemKind, Rollout, Usage
+from blade.rollouts.values import Ending, Item, ItemKind, Rollout, Usage
 
 LINES = ("session_meta", "response_item", "event_msg", "turn_context", "compacted")
 CALLS = {
@@ -41,16 +40,7 @@ def recognises(probe: Probe) -> bool:
 
 def read(path: Path, wanted: Collection[int] | None = None) -> Iterator[Found]:
     """The one attempt a session is."""
-    session = Session(path)
-    for row in rows_of(path):
-        if isinstance(row, BadLine):
-            yield row
-        else:
-            session.add(row)
-    if not session.items:
-        raise InputError(f"{path}: the session holds no message.")
-    if wanted is None or 0 in wanted:
-        yield session.rollout()
+    yield from read_session(path, wanted, Session(path))
 
 
 class Session:

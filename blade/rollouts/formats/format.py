@@ -59,6 +59,11 @@ class Format(msgspec.Struct, frozen=True, kw_only=True):
         return tree
 
 
+def bare(name: str) -> str:
+    """A field's name by its letters and digits alone: `Task ID`, `task-id` and `taskId` are one name."""
+    return "".join(filter(str.isalnum, name)).casefold()
+
+
 def value_at(record: Any, path: str) -> Any:
     """The value at a dotted path of a decoded record; a key that contains dots is found too."""
     if not isinstance(record, dict):

@@ -17,6 +17,7 @@ from blade.rollouts.formats.building import (
     place,
     read_json,
     seconds_between,
+    subfolders,
     whole,
 )
 from blade.rollouts.formats.harbor_trial import (
@@ -33,8 +34,8 @@ from blade.rollouts.formats.harbor_trial import (
     ending_of,
     group_name,
     settings_of,
+    story_of,
     tests_of,
-    told,
     usage_of,
 )
 from blade.rollouts.formats.reader import Found, Note, Probe, Reader
@@ -64,13 +65,6 @@ def is_result(path: Path, keys: frozenset[str]) -> bool:
     except OSError:
         return False
     return any(known <= keys and known <= found for known in (TRIAL_KEYS, JOB_KEYS))
-
-
-def subfolders(folder: Path) -> list[Path]:
-    try:
-        return sorted(entry for entry in folder.iterdir() if entry.is_dir())
-    except OSError:
-        return []
 
 
 def trial_folders(path: Path) -> list[Path]:
@@ -110,7 +104,7 @@ def read(path: Path, wanted: Collection[int] | None = None) -> Iterator[Found]:
             continue
         repeat = place_among_siblings(folder) if alone else attempts.next(trial.group, trial.task_name)
         if wanted is None or index in wanted:
-            story, error = told(folder, trial)
+            story, error = story_of(folder, trial)
             unread += [error] if error else []
             run = trial.group if alone or len(groups) > 1 else folder.parent.name
             yield rollout(folder, index, trial, repeat, run=run, key=groups[trial.group], story=story)

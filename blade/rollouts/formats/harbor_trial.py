@@ -232,7 +232,7 @@ def phase_of(trial: Trial) -> Origin | None:
     return "environment" if setting_up and not has_begun else None
 
 
-def told(folder: Path, trial: Trial) -> tuple[Story, str | None]:
+def story_of(folder: Path, trial: Trial) -> tuple[Story, str | None]:
     """The trajectory of a trial, step by step if it has several, and what of it cannot be read."""
     story, unread = Story(), None
     parts = [folder / "steps" / step.step_name for step in trial.step_results or () if is_name(step.step_name)]

@@ -20,14 +20,17 @@ from blade.rollouts.formats.building import (
     content_text,
     first_line,
     number_or_none,
+    part,
     place,
+    short_values,
     text_or_none,
 )
 from blade.rollouts.formats.reader import Found, Note, Probe, Reader
-from blade.rollouts.formats.traces import part, scalars
 from blade.rollouts.values import Ending, Expected, Rollout, Usage
 
 SPEC, STATE, STATS = "run_spec.json", "scenario_state.json", "per_instance_stats.json"
+ORIGINAL = "original"
+"""What an input without a perturbation is called where others have one; HELM's own numbers are about these."""
 STOPS = ("length", "max_tokens")
 SETTINGS = (
     "method", "model_deployment", "temperature", "max_tokens", "num_outputs", "num_train_trials", "max_train_instances",
@@ -114,15 +117,22 @@ def read(path: Path, wanted: Collection[int] | None = None) -> Iterator[Found]:
     names = metric_names(spec)
     counted = next((name for name in names if any(name in found for found in scores.values())), None)
     labels: dict[str, None] = {}
+    perturbed = any(key[2] is not None for key in scores)
     with contextlib.ExitStack() as stack:
-        for number, requests in grouped(decoded(folder / STATE, STATES, stack).request_states):
-            if isinstance(requests, str):
-                yield bad_line(folder / STATE, f"request_states[{number}]: {requests}", offset=number)
-                continue
-            found = rollout_of(requests, scores, counted, spec, source=place(path, number))
-            labels |= dict.fromkeys(found.scores)
-            if wanted is None or number in wanted:
-                yield found
+        states = decoded(folder / STATE, STATES, stack).request_states
+        # The first variant counts unless another is asked for, so inputs without a perturbation come first.
+        for wants_original in (True, False) if perturbed else (None,):
+            for number, requests in grouped(states):
+                if isinstance(requests, str):
+                    if wants_original is not False:
+                        yield bad_line(folder / STATE, f"request_states[{number}]: {requests}", offset=number)
+                    continue
+                if wants_original not in (None, key_of(requests[0])[2] is None):
+                    continue
+                found = rollout_of(requests, scores, counted, spec, source=place(path, number))
+                labels |= dict.fromkeys(found.scores)
+                if wanted is None or number in wanted:
+                    yield msgspec.structs.replace(found, variant=found.variant or ORIGINAL) if perturbed else found
     if wanted is None and not scores:
         yield Note(text=f"there is no {STATS}, so nothing is scored")
     elif wanted is None and len(labels) > 1:
@@ -218,6 +228,7 @@ def rollout_of(
     return Rollout(
         task=first.instance.id,
         repeat=first.train_trial_index,
+        run=run_name(spec),
         variant=key[2],
         reward=found.get(counted) if counted is not None else None,
         scores=found,
@@ -225,16 +236,24 @@ def rollout_of(
         ending=ending_of(requests),
         answer=mapped(said, first) if len(requests) == 1 else None,
         expected=Expected(answers=right) if right else None,
-        settings=scalars({name: adapter.get(name) for name in SETTINGS}) | scalars({"run": spec.get("name")}),
+        settings=short_values({name: adapter.get(name) for name in SETTINGS}) | short_values({"run": spec.get("name")}),
         usage=usage_of(found),
         seconds=seconds_of(requests),
-        fields=scalars({
+        fields=short_values({
             "split": first.instance.split, "sub_split": first.instance.sub_split,
             **({"prompt_truncated": True} if first.prompt_truncated else {}),
         }),
         items=trajectory.items,
         source=source,
     )  # fmt: skip
+
+
+def run_name(spec: dict[str, Any]) -> str | None:
+    """What was evaluated: the name of the run without its model, so that runs of several models can be paired."""
+    name = text_or_none(spec.get("name"))
+    scenario, _, given = (name or "").partition(":")
+    kept = [one for one in given.split(",") if one and not one.startswith(("model=", "model_deployment="))]
+    return (f"{scenario}:{','.join(kept)}" if kept else scenario) or None
 
 
 def seconds_of(requests: list[RequestState]) -> float | None:

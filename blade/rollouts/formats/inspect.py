@@ -6,6 +6,7 @@ without an end: what is known then stands in `_journal/start.json`. Samples that
 """
 
 import contextlib
+import glob
 import mmap
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -16,7 +17,7 @@ from typing import Any, BinaryIO
 import msgspec
 
 from blade.errors import InputError
-from blade.rollouts.formats.building import BROKEN, Decoded, bad_line, place, read_bytes, text_or_none
+from blade.rollouts.formats.building import BROKEN, Decoded, bad_line, first_line, place, read_bytes, text_or_none
 from blade.rollouts.formats.inspect_sample import Run, Sample, rollout_of, scalars
 from blade.rollouts.formats.inspect_steps import EVENTS, Event, Message, Pools
 from blade.rollouts.formats.reader import Found, Note, Probe, Reader
@@ -26,6 +27,8 @@ from blade.rollouts.sources import compression
 START, HEADER = "_journal/start.json", "header.json"
 WHOLE = re.compile(r"samples/.+_epoch_\d+\.json")
 SHELL = re.compile(r"(samples/.+_epoch_\d+)/sample\.json")
+NAME = re.compile(r"(?P<time>\d{4}-\d\d-\d\dT[\d+-]+)_(?P<task>.+_[A-Za-z0-9]{22})\.(eval|json)")
+"""How Inspect names logs; the logs of a task that was tried again differ in their time alone."""
 NUMBERS = re.compile(rb'"(?:[^"\\]|\\.)*"|-?(?:NaN|Infinity)')
 LIMITS = ("message_limit", "token_limit", "time_limit", "working_limit", "cost_limit", "turn_limit", "epochs")
 
@@ -87,9 +90,20 @@ def recognises(probe: Probe) -> bool:
 
 
 def passes_over(probe: Probe) -> bool:
-    """Whether a file lists the logs beside it: a bundle's listing, or what an eval set was made of."""
+    """Whether a file lists the logs beside it, tells what an eval set was made of, or is a try that was repeated."""
+    if probe.is_folder or tries(probe.path)[-1:] not in ([], [probe.path.name]):
+        return not probe.is_folder
     listed = bool(probe.keys) and all(name.endswith((".eval", ".json")) for name in probe.keys)
-    return not probe.is_folder and (listed or {"eval_set_id", "tasks"} <= probe.keys)
+    return listed or {"eval_set_id", "tasks"} <= probe.keys
+
+
+def tries(path: Path) -> list[str]:
+    """The logs of the same task beside this one, the last try at the end; it repeats what failed and keeps the rest."""
+    name = NAME.fullmatch(path.name)
+    if name is None:
+        return []
+    found = path.parent.glob(f"*_{glob.escape(name['task'])}.*")
+    return sorted(one.name for one in found if (other := NAME.fullmatch(one.name)) and other["task"] == name["task"])
 
 
 def is_sample(name: str) -> bool:
@@ -244,6 +258,7 @@ def run_of(log: Log) -> Run:
     })  # fmt: skip
     settings |= scalars(spec.packages)
     return Run(
+        name=text_or_none(spec.task),
         scorer=scorer,
         key=key,
         model=text_or_none(spec.model),
@@ -278,9 +293,12 @@ def notes(
         of = f" of {planned} planned" if planned is not None else ""
         yield Note(
             text=f"the status of the run is {log.status!r}"
-            + (f" ({message.splitlines()[0]})" if message else "")
+            + (f" ({first_line(message)})" if message else "")
             + f" and {len(ids)}{of} samples are in the log"
         )
+    earlier = tries(path)[:-1]
+    if earlier and path.name not in earlier:
+        yield Note(text=f"the log of the last try counts; earlier tries at this task are not read: {len(earlier)}")
     if len(labels) > 1:
         counts = next((name for name in labels if name in (run.scorer, run.key, f"{run.scorer}.{run.key}")), None)
         says = f"{counts} counts" if counts else "none of them counts by itself"

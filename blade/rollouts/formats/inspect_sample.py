@@ -77,6 +77,8 @@ class Sample(msgspec.Struct, frozen=True):
 class Run(msgspec.Struct, frozen=True, kw_only=True):
     """What every sample of a log shares."""
 
+    name: str | None = None
+    """The task that was evaluated: what Inspect calls a task is a run of many samples."""
     scorer: str | None = None
     """The score that counts: the name of a scorer; `None` for the first a sample has."""
     key: str | None = None
@@ -103,6 +105,7 @@ def rollout_of(sample: Sample, run: Run, source: Source, odd: set[str]) -> Rollo
     return Rollout(
         task=str(sample.id),
         repeat=sample.epoch,
+        run=run.name,
         reward=numbers.get(name) if name is not None else None,
         scores=numbers,
         model=run.model,

@@ -5,29 +5,26 @@ The API writes names as in `traceId`, exports as in `trace_id`. Of scores, numbe
 number only if a score configuration maps it to one.
 """
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from blade.errors import InputError
-from blade.rollouts.formats.building import number_or_none, text_or_none
+from blade.rollouts.formats.building import number_or_none, objects, part, short_values, text_or_none, whole
 from blade.rollouts.formats.chats import chat, decoded
 from blade.rollouts.formats.reader import Found, Probe, Reader
 from blade.rollouts.formats.traces import (
     Keyed,
     Kind,
     Span,
-    Told,
+    TraceInfo,
     error_name,
-    inner,
-    objects,
-    part,
+    holds,
+    keyed_rows,
     read_groups,
-    scalars,
     seconds_of,
-    whole,
 )  # fmt: skip
 from blade.rollouts.values import BadLine, Usage
 
@@ -42,17 +39,20 @@ def recognises(probe: Probe) -> bool:
     """Whether a trace has its observations in it, rows are observations, or a folder is an export."""
     if probe.is_folder:
         return "scores" in probe.names and bool({"observations_v2", "observations"} & probe.names)
-    if is_trace(probe.keys) or is_observation(probe.keys):
-        return True
-    if "data" not in probe.keys or b"bservation" not in probe.head:
-        return False
-    return any(is_trace(row.keys()) or is_observation(row.keys()) for row in inner(probe.record, "data")[:3])
+    return holds(probe, LISTS, lambda names: is_trace(names) or is_observation(names))
 
 
 def is_trace(keys: Collection[str]) -> bool:
-    return (
-        "observations" in keys and "scores" in keys and ("htmlPath" in keys or {"sessionId", "timestamp"} <= set(keys))
-    )
+    """Whether an object is a trace with its observations: as the API gives it, or as it is downloaded by hand."""
+    if "observations" not in keys:
+        return False
+    return "trace" in keys or ("scores" in keys and ("htmlPath" in keys or {"sessionId", "timestamp"} <= set(keys)))
+
+
+def as_trace(row: dict[str, Any]) -> dict[str, Any]:
+    """A trace as the API gives it; in a downloaded one, observations and scores stand beside it."""
+    trace = row.get("trace")
+    return {**trace, **{name: row[name] for name in row if name != "trace"}} if isinstance(trace, dict) else row
 
 
 def is_observation(keys: Collection[str]) -> bool:
@@ -78,26 +78,22 @@ def read(path: Path, wanted: Collection[int] | None = None) -> Iterator[Found]:
     """Every trace."""
     if not files(path):
         raise InputError(f"{path}: no JSON files in this export.")
-    yield from read_groups(path, wanted, lambda: rows_of(path), tell)
+    yield from read_groups(path, wanted, lambda: rows_of(path), describe)
 
 
 def rows_of(path: Path) -> Iterator[Keyed | BadLine]:
-    """Traces, observations and scores, each with the id of its trace."""
+    """Traces, observations and scores, each with what it is and the id of its trace."""
     for file in files(path):
-        for row in objects(file, LISTS):
-            if isinstance(row, BadLine):
-                yield row
-                continue
-            kind = (
-                file.relative_to(path).parts[0]
-                if path.is_dir()
-                else "traces"
-                if is_trace(row.keys())
-                else "observations"
-            )
-            trace = text_or_none(row.get("id")) if kind == "traces" else text_or_none(either(row, "traceId"))
-            if trace is not None:
-                yield trace, (kind, row)
+        table = file.relative_to(path).parts[0] if path.is_dir() else None
+
+        def kind_of(row: dict[str, Any], table: str | None = table) -> str:
+            return table or ("traces" if is_trace(row.keys()) else "observations")
+
+        def trace_of(row: dict[str, Any], kind_of: Callable[[dict[str, Any]], str] = kind_of) -> str | None:
+            return text_or_none(as_trace(row).get("id") if kind_of(row) == "traces" else either(row, "traceId"))
+
+        for found in keyed_rows(file, LISTS, trace_of, what="a trace, an observation or a score of Langfuse"):
+            yield found if isinstance(found, BadLine) else (found[0], (kind_of(found[1]), found[1]))
 
 
 def either(row: dict[str, Any], name: str) -> Any:
@@ -107,10 +103,12 @@ def either(row: dict[str, Any], name: str) -> Any:
     return row.get("".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in name))
 
 
-def tell(trace: str, rows: list[Any]) -> tuple[list[Span], Told]:
-    whole_trace: dict[str, Any] = next((row for kind, row in rows if kind == "traces"), {})
-    observations = [row for kind, row in rows if kind.startswith("observations")] + inner(whole_trace, "observations")
-    given = [row for kind, row in rows if kind == "scores"] + inner(whole_trace, "scores")
+def describe(trace: str, rows: list[Any]) -> tuple[list[Span], TraceInfo]:
+    whole_trace: dict[str, Any] = as_trace(next((row for kind, row in rows if kind == "traces"), {}))
+    observations = [row for kind, row in rows if kind.startswith("observations")] + objects(
+        whole_trace.get("observations")
+    )
+    given = [row for kind, row in rows if kind == "scores"] + objects(whole_trace.get("scores"))
     spans = [span_of(row) for row in observations]
     if whole_trace:
         known = {span.id for span in spans}
@@ -125,10 +123,10 @@ def tell(trace: str, rows: list[Any]) -> tuple[list[Span], Told]:
         if name is not None and number is not None:
             scores.setdefault(name, []).append(number)
     first = whole_trace or (observations[0] if observations else {})
-    fields = {**scalars(decoded(first.get("metadata"))), **scalars({
+    fields = {**short_values(decoded(first.get("metadata"))), **short_values({
         "name": whole_trace.get("name") or either(first, "traceName"), "session": either(first, "sessionId"),
     })}  # fmt: skip
-    return spans, Told(task=trace, fields=fields, scores=scores)
+    return spans, TraceInfo(task=trace, fields=fields, scores=scores)
 
 
 def in_trace(span: Span, trace: str) -> Span:
@@ -172,7 +170,7 @@ def span_of(row: dict[str, Any]) -> Span:
             cached_tokens=whole(usage.get("input_cached_tokens"), usage.get("cache_read_input_tokens")),
             cost=cost if cost is not None else number_or_none(costs.get("total")) if isinstance(costs, dict) else None,
         ),
-        settings=scalars(decoded(either(row, "modelParameters"))) if calls else {},
+        settings=short_values(decoded(either(row, "modelParameters"))) if calls else {},
     )
 
 

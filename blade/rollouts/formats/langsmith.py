@@ -8,61 +8,58 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 
-from blade.rollouts.formats.building import number_or_none, text_or_none
+from blade.rollouts.formats.building import number_or_none, objects, part, short_values, text_or_none, whole
 from blade.rollouts.formats.chats import chat
 from blade.rollouts.formats.reader import Found, Probe, Reader
 from blade.rollouts.formats.traces import (
     Keyed,
     Kind,
     Span,
-    Told,
+    TraceInfo,
     error_name,
-    inner,
-    objects,
-    part,
+    holds,
+    keyed_rows,
     read_groups,
-    scalars,
     seconds_of,
-    whole,
 )  # fmt: skip
 from blade.rollouts.values import BadLine, Usage
 
 LISTS = ("runs", "data")
 KINDS: dict[str, Kind] = {"llm": "llm", "tool": "tool", "retriever": "tool"}
-NAMES = {"run_type", "trace_id", "inputs"}
+NAMES = {"run_type", "trace_id", "inputs", "start_time"}
 
 
 def recognises(probe: Probe) -> bool:
     """Whether rows have the type and trace of LangSmith's runs."""
-    if probe.keys >= NAMES and "start_time" in probe.keys:
-        return True
-    if probe.is_folder or not any(name in probe.keys for name in LISTS) or b'"run_type"' not in probe.head:
-        return False
-    return any(row.keys() >= NAMES for name in LISTS for row in inner(probe.record, name)[:3])
+    return holds(probe, LISTS, NAMES.issubset)
 
 
 def read(path: Path, wanted: Collection[int] | None = None) -> Iterator[Found]:
     """Every trace."""
-    yield from read_groups(path, wanted, lambda: rows_of(path), tell)
+    yield from read_groups(path, wanted, lambda: runs_of(path), describe)
 
 
-def rows_of(path: Path) -> Iterator[Keyed | BadLine]:
-    for row in objects(path, LISTS):
-        if isinstance(row, BadLine):
-            yield row
-            continue
-        for run in with_children(row):
-            yield str(run.get("trace_id")), run
+def runs_of(path: Path) -> Iterator[Keyed | BadLine]:
+    """Every run with the id of its trace, those kept within others too."""
+    for found in keyed_rows(path, LISTS, trace_of, what="a run of LangSmith"):
+        if isinstance(found, BadLine):
+            yield found
+        else:
+            yield from ((trace_of(run) or found[0], run) for run in with_children(found[1]))
+
+
+def trace_of(run: dict[str, Any]) -> str | None:
+    return text_or_none(run.get("trace_id"))
 
 
 def with_children(run: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """A run and those kept within it, as `read_run(load_child_runs=True)` gives them."""
     yield run
-    for child in inner(run, "child_runs"):
+    for child in objects(run.get("child_runs")):
         yield from with_children(child)
 
 
-def tell(trace: str, rows: list[Any]) -> tuple[list[Span], Told]:
+def describe(trace: str, rows: list[Any]) -> tuple[list[Span], TraceInfo]:
     root = next((row for row in rows if not row.get("parent_run_id")), rows[0])
     task = text_or_none(root.get("reference_example_id")) or trace
     run = text_or_none(root.get("session_id"))
@@ -71,17 +68,17 @@ def tell(trace: str, rows: list[Any]) -> tuple[list[Span], Told]:
     for name, stats in feedback.items():
         mean = number_or_none(stats.get("avg")) if isinstance(stats, dict) else None
         scores[name] = [] if mean is None else [mean]
-    return [span_of(row) for row in rows], Told(
+    return [span_of(row) for row in rows], TraceInfo(
         task=task,
         run=run,
-        fields={**own_metadata(root), **scalars({"name": root.get("name")})},
+        fields={**own_metadata(root), **short_values({"name": root.get("name")})},
         scores=scores,
     )
 
 
 def own_metadata(row: dict[str, Any]) -> dict[str, Any]:
     """What the user recorded with a run, without what LangSmith adds."""
-    return {key: value for key, value in scalars(part(part(row, "extra"), "metadata")).items() if key[:3] != "ls_"}
+    return {key: value for key, value in short_values(part(part(row, "extra"), "metadata")).items() if key[:3] != "ls_"}
 
 
 def span_of(row: dict[str, Any]) -> Span:
@@ -111,7 +108,7 @@ def span_of(row: dict[str, Any]) -> Span:
             cached_tokens=whole(part(row, "prompt_token_details").get("cache_read")),
             cost=cost_of(row.get("total_cost")),
         ),
-        settings={key.removeprefix("ls_"): value for key, value in scalars(metadata).items() if key in SAMPLING},
+        settings={key.removeprefix("ls_"): value for key, value in short_values(metadata).items() if key in SAMPLING},
     )
 
 

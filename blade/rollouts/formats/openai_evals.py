@@ -10,20 +10,11 @@ from typing import Any
 
 import msgspec
 
-from blade.rollouts.formats.building import content_text, number_or_none, text_or_none
+from blade.rollouts.formats.building import content_text, number_or_none, part, short_values, text_or_none, whole
 from blade.rollouts.formats.chats import chat
 from blade.rollouts.formats.reader import Found, Note, Probe, Reader
-from blade.rollouts.formats.traces import (
-    Keyed,
-    Span,
-    Told,
-    objects,
-    part,
-    read_groups,
-    scalars,
-    whole,
-)
-from blade.rollouts.values import BadLine, Ending, Expected, Rollout, Usage
+from blade.rollouts.formats.traces import Span, TraceInfo, keyed_rows, placed_rows, read_groups
+from blade.rollouts.values import Ending, Expected, Rollout, Usage
 
 MATCH = "match"
 GRADED = "modelgraded"
@@ -38,18 +29,20 @@ def read(path: Path, wanted: Collection[int] | None = None) -> Iterator[Found]:
     """Every sample that has events."""
     spec: dict[str, Any] = {}
     finished = False
-    for row in objects(path, ()):
+    for _, _, row in placed_rows(path, ()):
         if isinstance(row, dict):
             spec = spec or part(row, "spec")
             finished = finished or "final_report" in row
     graded = GRADED in str(part(part(spec, "run_config"), "eval_spec").get("cls"))
 
-    def tell(sample: str, rows: list[Any]) -> tuple[list[Span], Told]:
-        return told_by(sample, sorted(rows, key=number_of), graded=graded)
+    def describe(sample: str, rows: list[Any]) -> tuple[list[Span], TraceInfo]:
+        return sample_trace(sample, sorted(rows, key=number_of), graded=graded)
 
     settings = settings_of(spec)
     model = next(iter(spec.get("completion_fns") or ()), None) if isinstance(spec.get("completion_fns"), list) else None
-    for found in read_groups(path, wanted, lambda: events_of(path), tell):
+    for found in read_groups(
+        path, wanted, lambda: keyed_rows(path, (), sample_of, what="an event of a sample"), describe
+    ):
         if isinstance(found, Rollout):
             found = msgspec.structs.replace(
                 found, model=found.model or text_or_none(model), settings={**settings, **found.settings}
@@ -63,22 +56,21 @@ def settings_of(spec: dict[str, Any]) -> dict[str, Any]:
     """What the run was made with."""
     config = part(spec, "run_config")
     named = {name: spec.get(name) for name in ("eval_name", "split")}
-    return scalars({**named, **{name: config.get(name) for name in ("seed", "max_samples")}})
+    return short_values({**named, **{name: config.get(name) for name in ("seed", "max_samples")}})
 
 
-def events_of(path: Path) -> Iterator[Keyed | BadLine]:
-    for row in objects(path, ()):
-        if isinstance(row, BadLine):
-            yield row
-        elif isinstance(row.get("sample_id"), str) and isinstance(row.get("type"), str):
-            yield row["sample_id"], row
+def sample_of(row: dict[str, Any]) -> str | None:
+    """The sample of an event; empty for the lines about the run."""
+    if "spec" in row or "final_report" in row:
+        return ""
+    return text_or_none(row.get("sample_id")) if isinstance(row.get("type"), str) else None
 
 
 def number_of(event: dict[str, Any]) -> float:
     return number_or_none(event.get("event_id")) or 0.0
 
 
-def told_by(sample: str, events: list[dict[str, Any]], *, graded: bool) -> tuple[list[Span], Told]:
+def sample_trace(sample: str, events: list[dict[str, Any]], *, graded: bool) -> tuple[list[Span], TraceInfo]:
     """What the events of a sample say. Of a model-graded eval the last sampling is the grader's."""
     spans = [span for place, event in enumerate(events) if (span := span_of(event, place)) is not None]
     asked = [span for span in spans if span.kind == "llm"]
@@ -98,11 +90,11 @@ def told_by(sample: str, events: list[dict[str, Any]], *, graded: bool) -> tuple
     answers = [text for each in (wished if isinstance(wished, list) else [wished]) if (text := text_or_none(each))]
     extras = {key: value for key, value in match.items() if key not in ("correct", "expected", "picked", "sampled")}
     choice = next((part(event, "data").get("choice") for event in events if event.get("type") == "metrics"), None)
-    return spans, Told(
+    return spans, TraceInfo(
         task=sample,
         expected=Expected(answers=answers) if answers else None,
         answer=text_or_none(match.get("picked")) or text_or_none(match.get("sampled")),
-        fields={**scalars(extras), **scalars({"choice": choice})},
+        fields={**short_values(extras), **short_values({"choice": choice})},
         scores=scores,
         ending=ending_of(events),
     )

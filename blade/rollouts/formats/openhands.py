@@ -1,10 +1,12 @@
 """OpenHands evaluations (`output.jsonl`): one row is one attempt at one instance, its `history` the trajectory.
 
-A row is scored by the report that the evaluation wrote into it, else by the report beside it; rows of the resolver
-say themselves whether they succeeded. Histories come in three dialects: events of today's SDK (`kind`), events of
-versions before 1.0 (`action` and `observation`), and pairs of those.
+A row is scored by what the evaluation wrote into it, else by the report beside it; rows of the resolver say themselves
+whether they succeeded. Attempts that broke stand in `output_errors.jsonl`, unless a later one took their place.
+Histories come in three dialects: events of today's SDK (`kind`), events of versions before 1.0 (`action` and
+`observation`), and pairs of those.
 """
 
+import contextlib
 import re
 from collections.abc import Collection, Iterator
 from pathlib import Path
@@ -31,7 +33,10 @@ from blade.rollouts.formats.swe_reports import NO_VERDICT, Verdict, read_report
 from blade.rollouts.values import BadLine, Ending, Rollout, Usage
 
 OBJECT = msgspec.json.Decoder(dict[str, Any])
-OUTPUT, REPORT = "output.jsonl", "report.json"
+OUTPUT, EVALUATED, REPORT = "output.jsonl", "output.swebench_eval.jsonl", "report.json"
+"""What a run leaves in its folder; older evaluations wrote the rows again, with their reports."""
+ERRORS_AT = 1 << 48
+"""Where the places of rows in the file of errors begin."""
 CLASS = re.compile(r"^(?:litellm\.)?(\w+(?:Error|Exception|Exceeded|Timeout|Cancelled|Reached))\b")
 LIMIT = "Agent reached maximum"
 """How the controller begins what it says when iterations or budget run out; it has no class of its own for that."""
@@ -48,47 +53,77 @@ def recognises(probe: Probe) -> bool:
 
 
 def files(path: Path) -> list[Path]:
-    """The rows and the report beside them."""
-    rows = path / OUTPUT if path.is_dir() else path
-    return [rows, *(file for file in [rows.parent / REPORT] if file.is_file())]
+    """The rows, those that broke, and the report beside them."""
+    rows = rows_file(path)
+    return [file for file in (rows, errors_file(rows), *reports(rows)) if file is not None and file.is_file()]
+
+
+def rows_file(path: Path) -> Path:
+    """The file of rows a path stands for."""
+    if not path.is_dir():
+        return path
+    return path / EVALUATED if (path / EVALUATED).is_file() and not (path / REPORT).is_file() else path / OUTPUT
+
+
+def errors_file(rows: Path) -> Path | None:
+    """The file of attempts that broke, beside a run's rows."""
+    file = rows.with_name(f"{rows.name.partition('.')[0]}_errors.jsonl")
+    return file if file.is_file() else None
+
+
+def reports(rows: Path) -> list[Path]:
+    """Where evaluations leave their report: under the name of the rows, or in older versions under one of its own."""
+    return [rows.with_name(f"{rows.name.partition('.')[0]}.report.json"), rows.parent / REPORT]
 
 
 def read(path: Path, wanted: Collection[int] | None = None) -> Iterator[Found]:
     """Every row; its place is its byte offset."""
-    rows = path / OUTPUT if path.is_dir() else path
+    rows = rows_file(path)
     reported = beside(rows)
-    attempts, judged_itself = Attempts(), False
-    for record in json_lines(rows):
-        if isinstance(record, BadLine):
-            yield record
-            continue
-        try:
-            row = OBJECT.decode(record.data)
-        except BROKEN as error:
-            yield bad_line(rows, str(error), line=record.line, offset=record.offset)
-            continue
-        task = task_of(row)
-        if task is None:
-            yield bad_line(rows, "the row has no instance_id", line=record.line, offset=record.offset)
-            continue
-        number = whole(row.get("attempt"))
-        repeat = attempts.next(task) if number is None else number
-        judged_itself = judged_itself or ("success" in row and "test_result" not in row)
-        if wanted is None or record.offset in wanted:
-            made = rollout(row, task, reported.get(task, NO_VERDICT))
-            source = place(path, record.offset, line=record.line)
-            yield msgspec.structs.replace(made, repeat=repeat, source=source)
-    if judged_itself and wanted is None:
+    attempts, judged_itself, seen = Attempts(), False, set[str]()
+    for file, start in ((rows, 0), (errors_file(rows), ERRORS_AT)):
+        for record in json_lines(file) if file is not None else ():
+            if isinstance(record, BadLine):
+                yield record
+                continue
+            offset = start + record.offset
+            try:
+                row = OBJECT.decode(record.data)
+            except BROKEN as error:
+                yield bad_line(file or rows, str(error), line=record.line, offset=offset)
+                continue
+            task = task_of(row)
+            if task is None:
+                yield bad_line(file or rows, "the row has no instance_id", line=record.line, offset=offset)
+                continue
+            if start and task in seen:
+                continue
+            seen.add(task)
+            number = whole(row.get("attempt"))
+            repeat = attempts.next(task) if number is None else number
+            judged_itself = judged_itself or ("success" in row and "test_result" not in row)
+            if wanted is None or offset in wanted:
+                made = rollout(row, task, reported.get(task, NO_VERDICT))
+                yield msgspec.structs.replace(made, repeat=repeat, source=place(path, offset, line=record.line))
+    if wanted is None:
+        yield from notes(rows, judged_itself)
+
+
+def notes(rows: Path, judged_itself: bool) -> Iterator[Note]:
+    """What a reader of the numbers must know."""
+    if judged_itself:
         yield Note(text="the score is the resolver's own judgement of its work ('success'), not a test")
+    if others := sorted(rows.parent.glob(f"{rows.name.partition('.')[0]}.critic_attempt_*.jsonl")):
+        yield Note(text=f"attempts a critic chose from are not read: {', '.join(file.name for file in others[:3])}")
 
 
 def beside(rows: Path) -> dict[str, Verdict]:
     """What the evaluation's report in the same folder says, by instance."""
-    report = rows.parent / REPORT
-    try:
-        return read_report(report) if report.is_file() else {}
-    except InputError:
-        return {}
+    for report in reports(rows):
+        if report.is_file():
+            with contextlib.suppress(InputError):
+                return read_report(report)
+    return {}
 
 
 def task_of(row: dict[str, Any]) -> str | None:
@@ -122,7 +157,8 @@ def rollout(row: dict[str, Any], task: str, reported: Verdict) -> Rollout:
             "temperature": llm.get("temperature"), "top_p": llm.get("top_p"), "commit": metadata.get("git_commit"),
         }),
         usage=usage_of(as_dict(row.get("metrics"))),
-        fields=fields_of(row),
+        seconds=story.seconds,
+        fields={**fields_of(row), **verdict.fields},
         tools=story.tools,
         items=story.items,
     )  # fmt: skip
@@ -143,7 +179,12 @@ def verdict_of(row: dict[str, Any], result: dict[str, Any]) -> Verdict | None:
             return Verdict(reward=float(bool(report["resolved"])), ending=evaluation_ending(report))
     if "success" in row and "test_result" not in row:
         return Verdict(reward=number_or_none(row["success"]))
-    return None
+    tested = as_dict(result.get("eval_result"))
+    if (share := number_or_none(tested.get("passed"))) is not None:  # the share of tests; all must pass
+        return Verdict(reward=float(share == 1), fields={"pass_rate": share})
+    flags = [value for value in result.values() if isinstance(value, bool)]
+    score = result.get("score", flags[0] if len(flags) == 1 else None)
+    return None if row.get("error") or number_or_none(score) is None else Verdict(reward=number_or_none(score))
 
 
 def evaluation_ending(report: dict[str, Any]) -> Ending:

@@ -9,6 +9,7 @@ from blade.rollouts.formats.building import (
     content_text,
     first_line,
     json_text,
+    seconds_between,
     text_or_none,
 )
 from blade.rollouts.formats.harbor_trial import BY_NAME
@@ -66,6 +67,8 @@ class Events:
         events = [event for entry in as_list(history) for event in (entry if isinstance(entry, list) else [entry])]
         if isinstance(instruction, str) and not any(map(is_prompt, events[:20])):
             self._story.add("message", instruction, role="user", prompt=True)
+        times = [time for event in events if isinstance(time := as_dict(event).get("timestamp"), str)]
+        self.seconds = seconds_between(times[0], times[-1]) if times else None
         for event in events:
             if isinstance(event, dict):
                 self._add(event)

@@ -11,22 +11,18 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 
-from blade.rollouts.formats.building import number_or_none, text_or_none
-from blade.rollouts.formats.chats import chat, decoded
-from blade.rollouts.formats.reader import Found, Note, Probe, Reader
-from blade.rollouts.formats.traces import (
-    Keyed,
-    Kind,
-    Span,
-    Told,
-    error_name,
-    inner,
+from blade.rollouts.formats.building import (
+    bad_line,
+    number_or_none,
     objects,
     part,
-    read_groups,
-    scalars,
+    short_values,
+    text_or_none,
     whole,
 )
+from blade.rollouts.formats.chats import chat, decoded
+from blade.rollouts.formats.reader import Found, Note, Probe, Reader
+from blade.rollouts.formats.traces import Keyed, Kind, Span, TraceInfo, error_name, placed_rows, read_groups
 from blade.rollouts.values import BadLine, Rollout, Usage
 
 KINDS: dict[str, Kind] = {
@@ -34,6 +30,7 @@ KINDS: dict[str, Kind] = {
     "create_agent": "agent", "llm": "llm", "tool": "tool", "retriever": "tool", "agent": "agent", "evaluator": "score",
 }  # fmt: skip
 """What operations of the GenAI conventions and kinds of OpenInference and OpenLLMetry are."""
+SIGNALS = ("resourceSpans", "resourceLogs", "resourceMetrics")
 EVALUATION = "gen_ai.evaluation.result"
 EVAL_SCORE = re.compile(r"eval\.(.+)\.score")
 HEX = re.compile(r"[0-9a-fA-F]+")
@@ -50,7 +47,7 @@ def read(path: Path, wanted: Collection[int] | None = None) -> Iterator[Found]:
     others: set[str] = set()
     yield from (
         found
-        for found in read_groups(path, wanted, lambda: spans_of(path), tell)
+        for found in read_groups(path, wanted, lambda: spans_of(path), describe)
         if not isinstance(found, Rollout) or keep(found, others)
     )
     if others and wanted is None:
@@ -66,16 +63,21 @@ def keep(rollout: Rollout, others: set[str]) -> bool:
 
 def spans_of(path: Path) -> Iterator[Keyed | BadLine]:
     """Spans and log records, each with the id of its trace."""
-    for batch in objects(path, ()):
+    for line, offset, batch in placed_rows(path, ()):
         if isinstance(batch, BadLine):
             yield batch
             continue
-        for resource in inner(batch, "resourceSpans") + inner(batch, "resourceLogs"):
-            for scope in inner(resource, "scopeSpans") + inner(resource, "scopeLogs"):
-                for row in inner(scope, "spans") + inner(scope, "logRecords"):
+        signals = [name for name in batch if name in SIGNALS] if isinstance(batch, dict) else []
+        if not signals:
+            yield bad_line(path, "is not an export of OpenTelemetry", line=line, offset=offset)
+        for resource in [row for name in signals for row in objects(batch.get(name))]:
+            for scope in objects(resource.get("scopeSpans")) + objects(resource.get("scopeLogs")):
+                for row in objects(scope.get("spans")) + objects(scope.get("logRecords")):
                     trace = identifier(row.get("traceId"))
                     if trace:
                         yield trace, row
+                    elif "spanId" in row:
+                        yield bad_line(path, "a span has no traceId", line=line, offset=offset)
 
 
 def identifier(value: Any) -> str | None:
@@ -90,7 +92,7 @@ def identifier(value: Any) -> str | None:
         return value
 
 
-def tell(trace: str, rows: list[Any]) -> tuple[list[Span], Told]:
+def describe(trace: str, rows: list[Any]) -> tuple[list[Span], TraceInfo]:
     """The spans of a trace; evaluations that were logged apart count for it too."""
     spans = [span_of(row) for row in rows if "spanId" in row and "startTimeUnixNano" in row]
     scores: dict[str, list[float]] = {}
@@ -98,12 +100,14 @@ def tell(trace: str, rows: list[Any]) -> tuple[list[Span], Told]:
         attributes = values_of(row.get("attributes"))
         if row.get("eventName") == EVALUATION or attributes.get("event.name") == EVALUATION:
             add_evaluation(scores, attributes)
-    return spans, Told(task=trace, scores=scores)
+    return spans, TraceInfo(task=trace, scores=scores)
 
 
 def span_of(row: dict[str, Any]) -> Span:
     status = part(row, "status")
-    events = [(text_or_none(event.get("name")), values_of(event.get("attributes"))) for event in inner(row, "events")]
+    events = [
+        (text_or_none(event.get("name")), values_of(event.get("attributes"))) for event in objects(row.get("events"))
+    ]
     return described(
         values_of(row.get("attributes")),
         events,
@@ -136,9 +140,9 @@ def plain(value: Any) -> Any:
     if not isinstance(value, dict):
         return value
     if "intValue" in value:
-        return whole(decoded_number(value["intValue"]))
+        return decoded_number(value["intValue"])
     if isinstance(value.get("arrayValue"), dict):
-        return [plain(each) for each in inner(value["arrayValue"], "values")]
+        return [plain(each) for each in objects(value["arrayValue"].get("values"))]
     if isinstance(value.get("kvlistValue"), dict):
         return values_of(value["kvlistValue"].get("values"))
     return next((value[key] for key in ("stringValue", "doubleValue", "boolValue", "bytesValue") if key in value), None)
@@ -191,7 +195,7 @@ def described(
             or attributes.get("llm.model_name")
         ),
         given=given_to(attributes, events),
-        said=said_by(attributes, events),
+        said=answers_of(attributes, events),
         stop=stop_of(attributes),
         input=decoded(attributes.get("gen_ai.tool.call.arguments", attributes.get("input.value"))),
         output=decoded(attributes.get("gen_ai.tool.call.result", attributes.get("output.value"))),
@@ -200,8 +204,8 @@ def described(
         message=said,
         tools=offered(attributes),
         usage=usage_of(attributes),
-        settings=scalars({**sampling, **(parameters if isinstance(parameters, dict) else {})}),
-        fields=scalars({
+        settings=short_values({**sampling, **(parameters if isinstance(parameters, dict) else {})}),
+        fields=short_values({
             "conversation": attributes.get("gen_ai.conversation.id"),
             "session": attributes.get("session.id"),
             "name": name,
@@ -278,7 +282,7 @@ def given_to(attributes: dict[str, Any], events: list[tuple[str | None, dict[str
     return first + (said or chat(attributes.get("gen_ai.prompt"), "user"))
 
 
-def said_by(attributes: dict[str, Any], events: list[tuple[str | None, dict[str, Any]]]) -> list[dict[str, Any]]:
+def answers_of(attributes: dict[str, Any], events: list[tuple[str | None, dict[str, Any]]]) -> list[dict[str, Any]]:
     """What a model answered."""
     for source in (
         attributes,

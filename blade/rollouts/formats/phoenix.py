@@ -7,11 +7,10 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 
-from blade.rollouts.formats.building import number_or_none, text_or_none
+from blade.rollouts.formats.building import number_or_none, objects, part, text_or_none
 from blade.rollouts.formats.otlp import described, flat
 from blade.rollouts.formats.reader import Found, Probe, Reader
-from blade.rollouts.formats.traces import Keyed, Span, Told, inner, objects, part, read_groups, seconds_of
-from blade.rollouts.values import BadLine
+from blade.rollouts.formats.traces import Span, TraceInfo, holds, keyed_rows, read_groups, seconds_of
 
 LISTS = ("data", "spans")
 NESTED = {"context", "span_kind", "status_code"}
@@ -20,36 +19,26 @@ FLAT = {"context.trace_id", "context.span_id", "span_kind"}
 
 def recognises(probe: Probe) -> bool:
     """Whether rows have the context and kind of Phoenix's spans."""
-    if probe.keys >= NESTED or probe.keys >= FLAT:
-        return True
-    if probe.is_folder or not any(name in probe.keys for name in LISTS) or b'"span_kind"' not in probe.head:
-        return False
-    return any(row.keys() >= NESTED for name in LISTS for row in inner(probe.record, name)[:3])
+    return holds(probe, LISTS, lambda names: NESTED.issubset(names) or FLAT.issubset(names))
 
 
 def read(path: Path, wanted: Collection[int] | None = None) -> Iterator[Found]:
     """Every trace."""
-    yield from read_groups(path, wanted, lambda: rows_of(path), tell)
+    yield from read_groups(path, wanted, lambda: keyed_rows(path, LISTS, trace_of, what="a span of Phoenix"), describe)
 
 
-def rows_of(path: Path) -> Iterator[Keyed | BadLine]:
-    for row in objects(path, LISTS):
-        if isinstance(row, BadLine):
-            yield row
-            continue
-        trace = text_or_none(row.get("context.trace_id") or part(row, "context").get("trace_id"))
-        if trace is not None:
-            yield trace, row
+def trace_of(row: dict[str, Any]) -> str | None:
+    return text_or_none(row.get("context.trace_id") or part(row, "context").get("trace_id"))
 
 
-def tell(trace: str, rows: list[Any]) -> tuple[list[Span], Told]:
+def describe(trace: str, rows: list[Any]) -> tuple[list[Span], TraceInfo]:
     scores: dict[str, list[float]] = {}
     for row in rows:
-        for annotation in inner(row, "annotations"):
+        for annotation in objects(row.get("annotations")):
             name, number = text_or_none(annotation.get("name")), number_or_none(part(annotation, "result").get("score"))
             if name is not None and number is not None:
                 scores.setdefault(name, []).append(number)
-    return [span_of(row) for row in rows], Told(task=trace, scores=scores)
+    return [span_of(row) for row in rows], TraceInfo(task=trace, scores=scores)
 
 
 def span_of(row: dict[str, Any]) -> Span:
@@ -58,7 +47,9 @@ def span_of(row: dict[str, Any]) -> Span:
         key.removeprefix("attributes."): value for key, value in row.items() if key.startswith("attributes.")
     }
     attributes.setdefault("openinference.span.kind", row.get("span_kind"))
-    events = [(text_or_none(event.get("name")), flat(part(event, "attributes"))) for event in inner(row, "events")]
+    events = [
+        (text_or_none(event.get("name")), flat(part(event, "attributes"))) for event in objects(row.get("events"))
+    ]
     return described(
         attributes,
         events,

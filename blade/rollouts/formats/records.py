@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from blade.rollouts.formats.format import Format
+from blade.rollouts.formats.format import Format, bare
 
 FORMAT = Format(
     name="records",
@@ -21,25 +21,31 @@ FORMAT = Format(
 )  # fmt: skip
 
 OUTPUT_NAMES = (
-    "messages",
-    "history",
-    "conversation",
-    "trajectory",
-    "traj",
-    "output",
-    "completion",
-    "response",
-    "generation",
+    "messages", "history", "conversation", "trajectory", "traj", "output", "completion", "response", "generation",
     "prediction",
-)
+)  # fmt: skip
 INPUT_NAMES = ("input", "prompt", "question", "problem", "instruction")
 
 
 def with_guessed_output(rows: Sequence[dict[str, Any]]) -> Format:
-    """The format with the first likely output and input fields that hold text or items."""
-    output = first_filled(rows, OUTPUT_NAMES)
-    return msgspec.structs.replace(FORMAT, output=output, input_field=first_filled(rows, INPUT_NAMES))
+    """The format with its names as the rows spell them, and the first likely output and input that hold anything."""
+    keys = list(dict.fromkeys(key for row in rows for key in row))
+
+    def filled(names: Sequence[str]) -> str | None:
+        there = as_spelled(names, keys)
+        return next((name for name in there if any(isinstance(row.get(name), str | list) for row in rows)), None)
+
+    return msgspec.structs.replace(
+        FORMAT,
+        output=filled(OUTPUT_NAMES),
+        input_field=filled(INPUT_NAMES),
+        task_fields=as_spelled(FORMAT.task_fields, keys),
+        repeat_fields=as_spelled(FORMAT.repeat_fields, keys),
+        reward_fields=as_spelled(FORMAT.reward_fields, keys),
+    )
 
 
-def first_filled(rows: Sequence[dict[str, Any]], names: Sequence[str]) -> str | None:
-    return next((n for n in names if any(isinstance(row.get(n), str | list) for row in rows)), None)
+def as_spelled(names: Sequence[str], keys: Sequence[str]) -> tuple[str, ...]:
+    """Each name as the rows write it (`task_id` as `Task ID` or `taskId`); as it is where they have none like it."""
+    alike = {bare(key): key for key in reversed(keys)}
+    return tuple(dict.fromkeys(name if name in keys else alike.get(bare(name), name) for name in names))

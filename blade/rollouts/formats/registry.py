@@ -102,10 +102,9 @@ def check_format(name: str | None) -> None:
     """Raises `UsageError` for a format nobody knows."""
     known = [*NATIVE, *all_readers()]
     if name is not None and name not in known:
-        close = difflib.get_close_matches(name, known, n=3) or known
-        raise UsageError(
-            f"unknown format {name!r}; did you mean {', '.join(close)}? `blade list formats` has them all."
-        )
+        close = difflib.get_close_matches(name, known, n=3)
+        hint = f"did you mean {' or '.join(close)}? " if close else ""
+        raise UsageError(f"unknown format {name!r}; {hint}`blade list formats` lists them all.")
 
 
 def reader_for(path: Path, name: str | None = None) -> Reader | None:

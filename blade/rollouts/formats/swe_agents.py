@@ -199,7 +199,8 @@ def mini_usage(messages: list[dict[str, Any]], stats: dict[str, Any]) -> Usage:
 
 
 def mini_seconds(messages: list[dict[str, Any]]) -> float | None:
-    times = [number_or_none(as_dict(message.get("extra")).get("timestamp")) for message in messages]
+    stamps = [as_dict(message.get("extra")).get("timestamp", message.get("timestamp")) for message in messages]
+    times = [number_or_none(stamp) for stamp in stamps]
     known = [time for time in times if time is not None]
     return known[-1] - known[0] if len(known) > 1 else None
 

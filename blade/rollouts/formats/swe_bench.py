@@ -20,6 +20,7 @@ from blade.rollouts.formats.building import (
     json_lines,
     place,
     read_json,
+    subfolders,
     text_or_none,
 )
 from blade.rollouts.formats.reader import Found, Note, Probe, Reader
@@ -35,13 +36,15 @@ from blade.rollouts.formats.swe_reports import (
     NO_VERDICT,
     OLD_KEYS,
     Verdict,
+    has_no_rate,
     instance_report,
+    is_details,
     is_run_report,
     read_instance,
     read_report,
     unreported,
 )
-from blade.rollouts.values import BadLine, Ending, Rollout
+from blade.rollouts.values import BadLine, Ending, Rollout, Usage
 
 PREDICTION = frozenset({"instance_id", "model_patch"})
 BESIDE = frozenset({"model_name_or_path", "full_output", "text", "text_inputs", "patch", "cost"})
@@ -64,6 +67,8 @@ def kind_of(probe: Probe) -> str | None:
     if is_run_report(keys):
         lists = probe.record.get("resolved_ids", probe.record.get("resolved", []))
         return "report" if isinstance(lists, list) else None
+    if b'"resolved"' in probe.head and is_details(probe.record):
+        return "report"
     if keys >= PREDICTION:
         return "predictions" if keys <= PREDICTION | BESIDE else None
     if len(keys) == 1 and probe.path.name == REPORT:
@@ -112,13 +117,6 @@ def instance_reports(folder: Path, most: int | None = None) -> Iterator[Path]:
         yield from (sub / REPORT for sub in subfolders(one)[:most] if (sub / REPORT).is_file())
 
 
-def subfolders(folder: Path) -> list[Path]:
-    try:
-        return sorted(entry for entry in folder.iterdir() if entry.is_dir())
-    except OSError:
-        return []
-
-
 class Pieces:
     """What the files of one folder say, by instance; trajectories stay in their files."""
 
@@ -128,7 +126,7 @@ class Pieces:
         self.verdicts: dict[str, Verdict] = {}
         self.patches: dict[str, tuple[str | None, str | None]] = {}
         self.exits: dict[str, str] = {}
-        self.told: dict[str, Path] = {}
+        self.trajectories: dict[str, Path] = {}
         self.logs: dict[str, Path] = {}
         self.rest = NO_VERDICT
         for file in loose_files(folder):
@@ -136,7 +134,7 @@ class Pieces:
         for file in instance_reports(folder):
             self._add_instance(file)
         for file in trajectories(folder):
-            self.told[instance_of(file)] = file
+            self.trajectories[instance_of(file)] = file
         for file in sorted(folder.glob("*exit_statuses*.yaml")):
             self._add_exits(file)
 
@@ -178,7 +176,7 @@ class Pieces:
 
     @property
     def instances(self) -> list[str]:
-        return sorted({*self.verdicts, *self.patches, *self.told, *self.exits})
+        return sorted({*self.verdicts, *self.patches, *self.trajectories, *self.exits})
 
 
 def read(path: Path, wanted: Collection[int] | None = None) -> Iterator[Found]:
@@ -194,13 +192,11 @@ def read(path: Path, wanted: Collection[int] | None = None) -> Iterator[Found]:
         yield from scored(path, {name: verdict}, wanted)
     else:
         verdicts = read_report(path)
-        if all(verdict.reward for verdict in verdicts.values()):
-            data = read_json(path, OBJECT)
-            if data.keys() >= OLD_KEYS:
-                raise InputError(
-                    f"{path}: lists what was resolved and not what was tried, so it has no rate; "
-                    "give the folder that also holds its predictions, logs or trajectories."
-                )
+        if has_no_rate(read_json(path, OBJECT)):
+            raise InputError(
+                f"{path}: lists what was resolved and not what was tried, so it has no rate; "
+                "give the folder that also holds its predictions, logs or trajectories."
+            )
         yield from scored(path, verdicts, wanted)
 
 
@@ -211,7 +207,7 @@ def scored(path: Path, verdicts: dict[str, Verdict], wanted: Collection[int] | N
         if wanted is None or index in wanted:
             yield Rollout(
                 task=name, repeat=0, reward=verdict.reward, ending=verdict.ending, tests=verdict.tests, model=model,
-                fields=fields_of(name, verdict), source=place(path, index),
+                usage=Usage(cost=verdict.cost), fields=fields_of(name, verdict), source=place(path, index),
             )  # fmt: skip
 
 
@@ -230,14 +226,14 @@ def read_folder(folder: Path, wanted: Collection[int] | None) -> Iterator[Found]
         if wanted is not None and index not in wanted:
             continue
         try:
-            base = attempt(pieces.told[name]) if name in pieces.told else Rollout(task=name, repeat=0)
+            base = attempt(pieces.trajectories[name]) if name in pieces.trajectories else Rollout(task=name, repeat=0)
         except InputError as error:
             unread.append(str(error).removesuffix("."))
             base = Rollout(task=name, repeat=0)
         verdict = pieces.verdicts.get(name, pieces.rest)
         patch, model = pieces.patches.get(name, (None, None))
         ending = base.ending
-        if name not in pieces.told and name in pieces.exits:
+        if name not in pieces.trajectories and name in pieces.exits:
             ending = before_the_agent(pieces.exits[name])
         yield msgspec.structs.replace(
             base,
@@ -247,11 +243,12 @@ def read_folder(folder: Path, wanted: Collection[int] | None) -> Iterator[Found]
             answer=base.answer if base.answer is not None else patch,
             model=base.model or model,
             tests=verdict.tests,
+            usage=base.usage if base.usage != Usage() else Usage(cost=verdict.cost),
             fields={**base.fields, **fields_of(name, verdict)},
             source=place(folder, index),
         )
     if wanted is None:
-        yield from said(pieces, unread)
+        yield from notes(pieces, unread)
 
 
 def before_the_agent(status: str) -> Ending:
@@ -260,7 +257,7 @@ def before_the_agent(status: str) -> Ending:
     return msgspec.structs.replace(ending, origin=ending.origin or "environment") if ending.name else ending
 
 
-def said(pieces: Pieces, unread: list[str]) -> Iterator[Note]:
+def notes(pieces: Pieces, unread: list[str]) -> Iterator[Note]:
     yield from (Note(text=text) for text in pieces.notes[:3])
     if unread:
         yield Note(text=f"{len(unread)} trajectories cannot be read, for example {unread[0]}")

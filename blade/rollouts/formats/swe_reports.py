@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from blade.errors import InputError
-from blade.rollouts.formats.building import read_json
+from blade.rollouts.formats.building import number_or_none, read_json
 from blade.rollouts.values import Ending, TestStatus
 
 RUN_KEYS = (frozenset({"resolved_ids", "unresolved_ids"}), frozenset({"resolved_ids", "submitted_ids"}))
@@ -33,6 +33,7 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     reward: float | None = None
     ending: Ending = Ending()
     tests: dict[str, TestStatus] = {}
+    cost: float | None = None
     fields: dict[str, Any] = {}
 
 
@@ -47,6 +48,7 @@ class RunReport(msgspec.Struct, frozen=True):
     incomplete_ids: list[str] = []
     submitted_ids: list[str] = []
     infra_failure_ids: list[str] = []
+    ambiguous_failure_ids: list[str] = []
     failure_reasons: dict[str, Any] = {}
 
 
@@ -62,10 +64,6 @@ class OldReport(msgspec.Struct, frozen=True):
     test_timeout: list[str] = []
 
 
-RUN = msgspec.json.Decoder(RunReport)
-OLD = msgspec.json.Decoder(OldReport)
-
-
 def is_run_report(keys: frozenset[str]) -> bool:
     """Whether the names in a file are those of a run's report."""
     return any(known <= keys for known in RUN_KEYS) or keys >= OLD_KEYS
@@ -75,15 +73,37 @@ def read_report(path: Path) -> dict[str, Verdict]:
     """What a run's report says, by instance.
 
     Raises:
-        InputError: it is no report.
+        InputError: it is not a report, or one that has no rate.
     """
     data = read_json(path, ANYTHING)
+    if is_details(data):
+        return {name: detailed(one) for name, one in data.items()}
     if not isinstance(data, dict) or not is_run_report(frozenset(data)):
         raise InputError(f"{path}: is not the report of a SWE-bench run.")
     try:
         return old_verdicts(data) if data.keys() >= OLD_KEYS else verdicts(msgspec.convert(data, RunReport))
     except msgspec.ValidationError as error:
         raise InputError(f"{path}: {error}.") from error
+
+
+def has_no_rate(data: dict[str, Any]) -> bool:
+    """Whether a summary submitted to the leaderboard names what was resolved, and not everything that was tried."""
+    return data.keys() >= OLD_KEYS and not any(data.get(name) for name in ("generated", "with_logs", "applied"))
+
+
+def is_details(data: Any) -> bool:
+    """Whether an object says of each of its instances whether it was resolved (`per_instance_details.json`)."""
+    return (
+        isinstance(data, dict)
+        and len(data) > 1
+        and all(isinstance(one, dict) and isinstance(one.get("resolved"), bool) for one in data.values())
+    )
+
+
+def detailed(one: dict[str, Any]) -> Verdict:
+    """What such an object says of one instance."""
+    fields = {name: value for name in ("api_calls",) if (value := number_or_none(one.get(name))) is not None}
+    return Verdict(reward=float(one["resolved"]), cost=number_or_none(one.get("cost")), fields=fields)
 
 
 def verdicts(report: RunReport) -> dict[str, Verdict]:
@@ -99,6 +119,9 @@ def verdicts(report: RunReport) -> dict[str, Verdict]:
         reason = report.failure_reasons.get(instance)
         ending = Ending(kind="error", origin="environment", name=reason if isinstance(reason, str) else "infra_failure")
         found[instance] = Verdict(reward=0.0, ending=ending)
+    for instance in report.ambiguous_failure_ids:
+        fields = {"ambiguous_failure": str(report.failure_reasons.get(instance, "unknown"))}
+        found[instance] = msgspec.structs.replace(found.get(instance, failed), fields=fields)
     return found | {instance: Verdict(reward=1.0) for instance in report.resolved_ids}
 
 

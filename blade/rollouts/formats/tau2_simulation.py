@@ -118,6 +118,7 @@ class Simulation:
         return Rollout(
             task=task,
             repeat=repeat,
+            run=text_or_none(self.run.settings.get("domain")),
             reward=reward,
             scores={"reward": reward, **breakdown},
             model=self.run.model,
@@ -170,6 +171,7 @@ class Simulation:
             calls=None if self.criteria.get("actions") is None else [call_of(action) for action in actions],
             outputs=texts(outputs) if isinstance(outputs, list) else None,
             checks=checks or None,
+            script=script_of(part(self.task, "user_scenario").get("instructions")),
         )
 
     def counts(self, action: dict[str, Any]) -> bool:
@@ -315,6 +317,12 @@ def spoken(ticks: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
                 yield {"role": name, "tool_calls": calls}
                 yield from ({**result, "role": "tool"} for result in results)
     yield from turn()
+
+
+def script_of(instructions: Any) -> str | None:
+    """What a simulated user is told, whether in one text or in parts."""
+    parts = instructions.values() if isinstance(instructions, dict) else [instructions]
+    return "\n".join(text for one in parts if (text := content_text(one))) or None
 
 
 def call_of(action: dict[str, Any]) -> ExpectedCall:

@@ -46,6 +46,7 @@ def expected(record: dict[str, Any]) -> Expected | None:
     return Expected(
         calls=listed_calls(actions),
         outputs=[str(text) for text in outputs] if isinstance(outputs, list) else None,
+        script=task["instruction"] if isinstance(task.get("instruction"), str) else None,
     )
 
 

@@ -16,12 +16,14 @@ from blade.rollouts.formats.building import (
     BROKEN,
     Trajectory,
     bad_line,
+    is_at,
     json_lines,
     number_or_none,
     place,
     read_bytes,
     read_json,
     seconds_between,
+    subfolders,
     text_or_none,
     whole,
 )
@@ -97,13 +99,6 @@ def trial_files(folder: Path, most: int | None = None) -> list[Path]:
     for task in subfolders(folder)[:most]:
         found += [trial / RESULTS for trial in subfolders(task)[:most] if (trial / RESULTS).is_file()]
     return found
-
-
-def subfolders(folder: Path) -> list[Path]:
-    try:
-        return sorted(entry for entry in folder.iterdir() if entry.is_dir())
-    except OSError:
-        return []
 
 
 def files(path: Path) -> list[Path]:
@@ -261,7 +256,7 @@ def trial_home(folder: Path, task: str, name: str | None) -> Path | None:
     """The folder of a trial: below its run's, or that of its own results."""
     if name is None or {"/", "\0"} & set(task + name) or ".." in (task, name):
         return None
-    return next((home for home in (folder / task / name, folder) if home.name == name and home.is_dir()), None)
+    return next((home for home in (folder / task / name, folder) if home.name == name and is_at(home)), None)
 
 
 def items_of(trial: dict[str, Any], home: Path | None) -> list[Item]:

@@ -21,9 +21,11 @@ from blade.rollouts.formats.building import (
     arguments_text,
     bad_line,
     content_text,
+    decode_lenient,
     first_line,
     json_lines,
     number_or_none,
+    objects,
     place,
     read_json,
     text_or_none,
@@ -39,7 +41,6 @@ STOPS: dict[str, tuple[EndingKind, Origin]] = {
     "content_filter": ("error", "model"),
 }
 ORIGINS: dict[Kind, Origin] = {"llm": "model", "tool": "environment", "score": "verifier"}
-SHORT = 200
 CLASS = re.compile(r"\s*([A-Za-z_][\w.]*(?:Error|Exception|Interrupt|Timeout|Exit))\b")
 
 
@@ -75,7 +76,7 @@ class Span(msgspec.Struct, frozen=True, kw_only=True):
     scores: dict[str, list[float]] = {}
 
 
-class Told(msgspec.Struct, frozen=True, kw_only=True):
+class TraceInfo(msgspec.Struct, frozen=True, kw_only=True):
     """What a format knows about a trace beyond its spans."""
 
     task: str
@@ -91,36 +92,56 @@ class Told(msgspec.Struct, frozen=True, kw_only=True):
 Keyed = tuple[str, Any]
 
 
-def objects(path: Path, lists: Collection[str]) -> Iterator[dict[str, Any] | BadLine]:
-    """The objects of a file: one per line, in an array, or in a list of one document under one of these names."""
-    probe = Probe(path)
-    first = probe.head.lstrip().partition(b"\n")[0]
-    try:
-        is_lines = isinstance(ANY.decode(first), dict)
-    except BROKEN:
-        is_lines = False
-    if not is_lines:
-        yield from unwrapped(read_json(path, ANY), lists)
+def holds(probe: Probe, lists: Collection[str], is_row: Callable[[Collection[str]], bool]) -> bool:
+    """Whether a file's first row, or one of the first in a list of its document, has the names of a tracer's rows."""
+    if is_row(probe.keys):
+        return True
+    named = [name for name in lists if name in probe.keys]
+    return any(is_row(row) for name in named for row in objects(probe.record.get(name))[:3])
+
+
+def keyed_rows(
+    path: Path, lists: Collection[str], key_of_row: Callable[[dict[str, Any]], str | None], *, what: str
+) -> Iterator[Keyed | BadLine]:
+    """The rows of a file: one per line, in an array, or in a list of one document under one of these names.
+
+    A row without a key is of another kind than the file and a bad line; one whose key is empty belongs to no group.
+    """
+    for line, offset, row in placed_rows(path, lists):
+        if isinstance(row, BadLine):
+            yield row
+            continue
+        key = key_of_row(row) if isinstance(row, dict) else None
+        if key is None:
+            yield bad_line(path, f"is not {what}", line=line, offset=offset)
+        elif key:
+            yield key, row
+
+
+def placed_rows(path: Path, lists: Collection[str]) -> Iterator[tuple[int, int, Any]]:
+    """Whatever stands where a row should, with its line and place."""
+    first = Probe(path).head.lstrip().partition(b"\n")[0]
+    if not isinstance(decode_lenient(first), dict):
+        for number, row in enumerate(unwrapped(read_json(path, ANY), lists)):
+            yield 1, number, row
         return
     for record in json_lines(path):
         if isinstance(record, BadLine):
-            yield record
+            yield record.line, record.offset, record
             continue
+        value: Any
         try:
             value = ANY.decode(record.data)
         except BROKEN as error:
-            yield bad_line(path, str(error), line=record.line, offset=record.offset)
-            continue
-        if not isinstance(value, dict):
-            yield bad_line(path, "not an object", line=record.line, offset=record.offset)
-        yield from unwrapped(value, lists)
+            value = bad_line(path, str(error), line=record.line, offset=record.offset)
+        for row in unwrapped(value, lists):
+            yield record.line, record.offset, row
 
 
-def unwrapped(value: Any, lists: Collection[str]) -> Iterator[dict[str, Any]]:
-    inner = value if isinstance(value, list) else None
+def unwrapped(value: Any, lists: Collection[str]) -> list[Any]:
     if isinstance(value, dict):
-        inner = next((value[name] for name in lists if isinstance(value.get(name), list)), [value])
-    yield from (each for each in inner or () if isinstance(each, dict))
+        return next((value[name] for name in lists if isinstance(value.get(name), list)), [value])
+    return value if isinstance(value, list) else [value]
 
 
 def groups(keyed: Callable[[], Iterator[Keyed | BadLine]]) -> Iterator[tuple[int, str, list[Any]] | BadLine]:
@@ -149,7 +170,7 @@ def read_groups(
     path: Path,
     wanted: Collection[int] | None,
     keyed: Callable[[], Iterator[Keyed | BadLine]],
-    tell: Callable[[str, list[Any]], tuple[list[Span], Told]],
+    describe: Callable[[str, list[Any]], tuple[list[Span], TraceInfo]],
 ) -> Iterator[Found]:
     """A rollout for each group of rows. Of several scores the first that a trace has counts for all."""
     attempts = Attempts()
@@ -160,14 +181,14 @@ def read_groups(
             continue
         number, key, rows = found
         try:
-            spans, told = tell(key, rows)
-            scores = merged(told.scores, *(span.scores for span in spans))
+            spans, info = describe(key, rows)
+            scores = merged(info.scores, *(span.scores for span in spans))
             labels |= dict.fromkeys(scores)
-            repeat = attempts.next(told.run, told.task)
+            repeat = attempts.next(info.run, info.task)
             if wanted is not None and number not in wanted:
                 continue
             reward = scores.get(next(iter(labels), ""))
-            yield rollout_of(spans, told, scores, reward=reward, repeat=repeat, source=place(path, number))
+            yield rollout_of(spans, info, scores, reward=reward, repeat=repeat, source=place(path, number))
         except (*BROKEN, TypeError, ValueError, OverflowError) as error:
             yield bad_line(path, f"trace {key} cannot be understood: {error}", offset=number)
     if wanted is None and len(labels) > 1:
@@ -178,7 +199,13 @@ def read_groups(
 
 
 def rollout_of(
-    spans: list[Span], told: Told, scores: dict[str, float | None], *, reward: float | None, repeat: int, source: Source
+    spans: list[Span],
+    info: TraceInfo,
+    scores: dict[str, float | None],
+    *,
+    reward: float | None,
+    repeat: int,
+    source: Source,
 ) -> Rollout:
     """What the spans of a trace tell."""
     by_id = {span.id: span for span in spans}
@@ -192,20 +219,20 @@ def rollout_of(
     for span in reversed(calls):
         settings |= span.settings
     return Rollout(
-        task=told.task,
+        task=info.task,
         repeat=repeat,
-        run=told.run,
+        run=info.run,
         reward=reward,
         scores=scores,
         model=next((span.model for span in calls if span.model), None),
         agent=next((span.name for span in acting if span.kind == "agent" and span.name), None),
-        ending=told.ending or ending_of(root, acting, calls),
-        answer=told.answer,
-        expected=told.expected,
+        ending=info.ending or ending_of(root, acting, calls),
+        answer=info.answer,
+        expected=info.expected,
         settings=settings,
         usage=total([span.usage for span in calls]),
         seconds=max(times) - min(times) if times else None,
-        fields={**(root.fields if root is not None else {}), **told.fields},
+        fields={**(root.fields if root is not None else {}), **info.fields},
         tools=next((span.tools for span in calls if span.tools), []),
         items=trajectory.items,
         source=source,
@@ -351,16 +378,6 @@ def seconds_of(value: Any) -> float | None:
     return number_or_none(value)
 
 
-def scalars(values: Any) -> dict[str, Any]:
-    """The single values of an object that are short enough to be columns."""
-    return {
-        key: value
-        for key, value in (values.items() if isinstance(values, dict) else ())
-        if isinstance(key, str)
-        and (isinstance(value, bool | int | float) or (isinstance(value, str) and 0 < len(value) <= SHORT))
-    }
-
-
 def numbers(values: Any) -> dict[str, list[float]]:
     """Scores by name; a score that is not a number was not given."""
     found = values.items() if isinstance(values, dict) else ()
@@ -376,27 +393,9 @@ def error_name(value: Any) -> str | None:
     return named.group(1) if named else first_line(text)
 
 
-def whole(*values: Any) -> int | None:
-    """The first of these that is a number, as a whole one."""
-    known = (number_or_none(value) for value in values)
-    return next((int(number) for number in known if number is not None), None)
-
-
 def task_of(given: Any) -> str:
     """A task by what it was given, where rows do not name it: the words themselves while they are few."""
     text = " ".join(content_text(given).split())
     if 0 < len(text) <= 60:
         return text
     return f"{text[:40]}… {hashlib.blake2b(content_text(given).encode('utf-8', 'replace'), digest_size=4).hexdigest()}"
-
-
-def part(value: dict[str, Any], key: str) -> dict[str, Any]:
-    """An object within another; an empty one where there is none."""
-    within_it = value.get(key)
-    return within_it if isinstance(within_it, dict) else {}
-
-
-def inner(value: dict[str, Any], key: str) -> list[dict[str, Any]]:
-    """The objects of a list within another."""
-    rows = value.get(key)
-    return [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []

@@ -68,6 +68,7 @@ def read(path: Path, wanted: Collection[int] | None = None) -> Iterator[Found]:
     """Every rollout; its place is that of its line, plus its number within an episode."""
     file = rows_file(path)
     metadata = metadata_of(path)
+    environment = text_or_none(metadata.get("env_id"))
     attempts = Attempts()
     said: set[str] = set()
     for line in json_lines(file):
@@ -89,7 +90,7 @@ def read(path: Path, wanted: Collection[int] | None = None) -> Iterator[Found]:
                 said.add(others)
                 yield Note(text=f"reward counts as the score; --score also takes {others}")
             where = place(file, at, line=line.line, length=len(line.data))
-            yield msgspec.structs.replace(rollout, source=where)
+            yield msgspec.structs.replace(rollout, run=environment, source=where)
 
 
 Maker = partial[Rollout]

@@ -8,39 +8,40 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 
-from blade.rollouts.formats.building import content_text, number_or_none, text_or_none
+from blade.rollouts.formats.building import (
+    content_text,
+    number_or_none,
+    part,
+    short_values,
+    summed,
+    text_or_none,
+    whole,
+)
 from blade.rollouts.formats.chats import chat
 from blade.rollouts.formats.reader import Found, Probe, Reader
 from blade.rollouts.formats.traces import (
-    Keyed,
     Kind,
     Span,
-    Told,
+    TraceInfo,
     error_name,
-    inner,
-    objects,
-    part,
+    holds,
+    keyed_rows,
     read_groups,
-    scalars,
     seconds_of,
     task_of,
-    whole,
 )  # fmt: skip
 from blade.rollouts.values import BadLine, Usage
 
 LISTS = ("calls", "data")
 NAMES = {"op_name", "trace_id", "inputs", "started_at"}
+CALL = "a call of Weave"
 SCORED = ("Evaluation.predict_and_score", "Evaluation.predictAndScore")
 KINDS: dict[str, Kind] = {"tool": "tool", "agent": "agent", "scorer": "score"}
 
 
 def recognises(probe: Probe) -> bool:
     """Whether rows have the operation and trace of Weave's calls."""
-    if probe.keys >= NAMES:
-        return True
-    if probe.is_folder or not any(name in probe.keys for name in LISTS) or b'"op_name"' not in probe.head:
-        return False
-    return any(row.keys() >= NAMES for name in LISTS for row in inner(probe.record, name)[:3])
+    return holds(probe, LISTS, NAMES.issubset)
 
 
 def operation(row: dict[str, Any]) -> str:
@@ -52,32 +53,32 @@ def read(path: Path, wanted: Collection[int] | None = None) -> Iterator[Found]:
     """Every scored prediction, or every trace."""
     parents: dict[str, str | None] = {}
     scored: set[str] = set()
-    for row in objects(path, LISTS):
-        if isinstance(row, dict):
+    for found in keyed_rows(path, LISTS, trace_of, what=CALL):
+        if not isinstance(found, BadLine):
+            row = found[1]
             parents[str(row.get("id"))] = text_or_none(row.get("parent_id"))
             if operation(row) in SCORED:
                 scored.add(str(row.get("id")))
 
-    def keyed() -> Iterator[Keyed | BadLine]:
-        for row in objects(path, LISTS):
-            if isinstance(row, BadLine):
-                yield row
-                continue
-            key = scored_above(str(row.get("id"))) if scored else str(row.get("trace_id"))
-            if key is not None:
-                yield key, row
+    def key_of_row(row: dict[str, Any]) -> str | None:
+        trace = trace_of(row)
+        return trace if trace is None or not scored else scored_above(str(row.get("id")))
 
-    def scored_above(call: str | None) -> str | None:
+    def scored_above(call: str | None) -> str:
         passed: set[str] = set()
         while call is not None and call not in scored and call not in passed:
             passed.add(call)
             call = parents.get(call)
-        return call if call in scored else None
+        return call if call is not None and call in scored else ""
 
-    yield from read_groups(path, wanted, keyed, tell)
+    yield from read_groups(path, wanted, lambda: keyed_rows(path, LISTS, key_of_row, what=CALL), describe)
 
 
-def tell(key: str, rows: list[Any]) -> tuple[list[Span], Told]:
+def trace_of(row: dict[str, Any]) -> str | None:
+    return text_or_none(row.get("trace_id")) if "op_name" in row else None
+
+
+def describe(key: str, rows: list[Any]) -> tuple[list[Span], TraceInfo]:
     root = next((row for row in rows if row.get("id") == key or not row.get("parent_id")), rows[0])
     evaluated = operation(root) in SCORED
     inputs, output = part(root, "inputs"), part(root, "output")
@@ -85,11 +86,11 @@ def tell(key: str, rows: list[Any]) -> tuple[list[Span], Told]:
     run = text_or_none(root.get("trace_id")) if evaluated else None
     given = {name: value for name, value in part(root, "attributes").items() if name != "weave"}
     answer = output.get("output", output.get("model_output")) if evaluated else None
-    return [span_of(row, rows) for row in rows], Told(
+    return [span_of(row, rows) for row in rows], TraceInfo(
         task=task,
         run=run,
         answer=text_or_none(content_text(answer)),
-        fields={**scalars(given), **(scalars(inputs.get("example")) if evaluated else {})},
+        fields={**short_values(given), **(short_values(inputs.get("example")) if evaluated else {})},
         scores=dict(flat_scores(part(output, "scores"))) if evaluated else {},
     )
 
@@ -129,16 +130,11 @@ def span_of(row: dict[str, Any], rows: list[Any]) -> Span:
         error=error_name(row.get("exception")),
         message=text_or_none(row.get("exception")),
         usage=Usage(
-            input_tokens=summed(used, "input_tokens", "prompt_tokens"),
-            output_tokens=summed(used, "output_tokens", "completion_tokens"),
+            input_tokens=summed(whole(one.get("input_tokens"), one.get("prompt_tokens")) for one in used),
+            output_tokens=summed(whole(one.get("output_tokens"), one.get("completion_tokens")) for one in used),
         ),
-        settings={key: inputs[key] for key in ("temperature", "top_p", "max_tokens") if key in scalars(inputs)},
+        settings={key: inputs[key] for key in ("temperature", "top_p", "max_tokens") if key in short_values(inputs)},
     )
-
-
-def summed(used: list[dict[str, Any]], *names: str) -> int | None:
-    known = [count for counts in used if (count := whole(*(counts.get(name) for name in names))) is not None]
-    return sum(known) if known else None
 
 
 READER = Reader(name="weave", title="W&B Weave calls (JSON, JSON Lines)", recognises=recognises, read=read)

@@ -15,6 +15,7 @@ import msgspec
 import zstandard
 
 from blade.errors import InputError
+from blade.rollouts.lines import longest_line
 
 MAGIC = b"PK\x03\x04"
 HEADER = struct.Struct("<4s5H3L2H")
@@ -22,6 +23,8 @@ STORED, DEFLATED, ZSTANDARD = 0, 8, 93
 ZSTANDARD_MAGIC = b"\x28\xb5\x2f\xfd"
 SIZES_FOLLOW = 0x08
 LARGE = 0xFFFFFFFF
+STEP = {DEFLATED: 1 << 16, ZSTANDARD: 1 << 10}
+"""Packed bytes taken at a time: what they unpack to at worst fits into memory, whatever the archive claims."""
 UNREADABLE = (zipfile.BadZipFile, OSError, struct.error, NotImplementedError, ValueError)
 
 
@@ -139,7 +142,7 @@ def len_packed(file: BinaryIO, method: int) -> int:
     taken = 0
     try:
         while not unpacker.eof:
-            piece = file.read(1 << 20)
+            piece = file.read(STEP[method])
             if not piece:
                 raise Damaged("it is cut off")
             unpacker.decompress(piece)
@@ -181,17 +184,23 @@ def unpack(file: BinaryIO, member: Member) -> bytes:
 
 
 def unpacked(packed: bytes, method: int) -> bytes:
-    """Unpacks one deflate stream, or as many Zstandard frames as there are."""
+    """Unpacks one deflate stream, or as many Zstandard frames as there are, up to the size that a line may have."""
     pieces: list[bytes] = []
-    while packed or not pieces:
+    size = place = 0
+    while True:
         unpacker = unpacker_of(method)
-        try:
-            pieces.append(unpacker.decompress(packed))
-        except (zlib.error, zstandard.ZstdError) as error:
-            raise Damaged(f"it does not unpack: {error}") from error
-        if not unpacker.eof:
-            raise Damaged("it is cut off")
-        packed = unpacker.unused_data if method == ZSTANDARD else b""
-        if packed[:4] != ZSTANDARD_MAGIC:
-            break
-    return b"".join(pieces)
+        while not unpacker.eof:
+            part = packed[place : place + STEP[method]]
+            if not part:
+                raise Damaged("it is cut off")
+            try:
+                pieces.append(unpacker.decompress(part))
+            except (zlib.error, zstandard.ZstdError) as error:
+                raise Damaged(f"it does not unpack: {error}") from error
+            place += len(part)
+            size += len(pieces[-1])
+            if size > longest_line():
+                raise Damaged(f"it is longer than {longest_line() >> 20} MiB; BLADE_MAX_LINE_MB allows more")
+        place -= len(unpacker.unused_data)
+        if method != ZSTANDARD or packed[place : place + 4] != ZSTANDARD_MAGIC:
+            return b"".join(pieces)
