@@ -13,7 +13,6 @@ from blade.comparison.difference import estimate_delta, spread_of
 from blade.comparison.losses import find_losses
 from blade.comparison.movement import DriverFinder, count_majorities, transitions
 from blade.comparison.pairing import alike, as_graded, describe_sides, pair
-from blade.comparison.patterns import Patterns, find_patterns, pattern_warnings
 from blade.comparison.ranking import distinct_names, rank_runs
 from blade.comparison.settling import settle_tie
 from blade.comparison.slicing import slice_changes
@@ -36,8 +35,6 @@ class CompareOptions(msgspec.Struct, frozen=True, kw_only=True):
     """Fields to cut the change by, besides those that both diagnoses found or were asked for."""
     drivers: int = 20
     """Most tasks listed in each direction."""
-    pack: str | None = None
-    """Taxonomy pack by name or path; chosen by the rows' fields when `None`, and `none` for no pack at all."""
 
 
 def compare(
@@ -57,26 +54,13 @@ def compare(
     """
     options = options or CompareOptions()
     base, candidate = alike(base, candidate)
-    patterns = find_patterns(base, options.pack), find_patterns(candidate, options.pack)
-    return compare_alike(base, candidate, options, patterns=patterns, rng=rng)
-
-
-def compare_alike(
-    base: Diagnosed,
-    candidate: Diagnosed,
-    options: CompareOptions,
-    *,
-    patterns: tuple[Patterns, Patterns],
-    rng: np.random.Generator | None,
-) -> Comparison:
-    """The comparison of two runs that are judged in the same way; `patterns` are what a pack saw in each."""
     graded, pairing = base.outcomes.is_continuous, pair(base.outcomes, candidate.outcomes)
     differences, cluster = pairing.differences, pairing.paired_cluster
     delta = estimate_delta(differences, cluster=cluster, scale=pairing.scale, rng=rng)
     spread = spread_of(differences, cluster=cluster, scale=pairing.scale)
     mde, verdict = None if spread is None else spread.mde, decide(delta)
     sides = describe_sides(base, candidate, pairing)
-    ledger = find_losses(base, candidate, pairing, patterns)
+    ledger = find_losses(base, candidate, pairing)
     change, parts = decompose(pairing, ledger)
     slices = slice_changes(base, candidate, pairing, change, asked=options.slices)
     found, copied = compare_configurations(base, candidate, pairing), is_copy(base.run, candidate.run)
@@ -110,7 +94,6 @@ def compare_alike(
             *pairing_warnings(*sides, units=pairing.units, is_rate=not graded),
             *slice_warnings(slices),
             *describe_configuration(found),
-            *pattern_warnings(*patterns),
         ],
     )
 
@@ -137,9 +120,8 @@ def compare_many(
     runs, options = with_distinct_names(judged_alike(runs)), options or CompareOptions()
     if len(runs) == 2:
         return compare(runs[0], runs[1], options, rng=rng)
-    seen = [find_patterns(run, options.pack) for run in runs]
     places = list(combinations(range(len(runs)), 2))
-    plain = [compare_alike(*alike(runs[i], runs[j]), options, patterns=(seen[i], seen[j]), rng=rng) for i, j in places]
+    plain = [compare(runs[i], runs[j], options, rng=rng) for i, j in places]
     pairs = adjusted(plain)
     ranking = rank_runs(
         [run.outcomes for run in runs], [run.run.name for run in runs], dict(zip(places, pairs, strict=True))

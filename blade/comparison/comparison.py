@@ -10,6 +10,7 @@ from typing import Literal
 import msgspec
 
 from blade.metrics import Interval, Metric, Success
+from blade.metrics.rounding import fixed
 from blade.rollouts.card import card
 
 SCHEMA_VERSION = "1.0"
@@ -328,19 +329,25 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
     """The runs, best first; only with more than two."""
 
     def __repr__(self) -> str:
-        return f"Comparison({self.candidate.run!r} against {self.base.run!r}, {self.verdict}, {self.delta.value:+.3f})"
+        return (
+            f"Comparison({self.candidate.run!r} against {self.base.run!r}, {self.verdict}, {signed(self.delta.value)})"
+        )
 
     def _repr_html_(self) -> str:
         ends = self.delta.ci95
         return card(
             f"{self.candidate.run} against {self.base.run}: {self.verdict}",
             [
-                ("difference", f"{self.delta.value:+.3f}" + (f" [{ends[0]:+.3f}, {ends[1]:+.3f}]" if ends else "")),
+                ("difference", signed(self.delta.value) + (f" [{signed(ends[0])}, {signed(ends[1])}]" if ends else "")),
                 ("p", f"{self.delta.p_value:.3g}"),
                 ("paired tasks", str(self.paired_tasks)),
                 ("did worse, did better", f"{self.regressed_tasks}, {self.improved_tasks}"),
             ],
         )
+
+
+def signed(value: float) -> str:
+    return fixed(value, 3, signed=True)
 
 
 DECODER = msgspec.json.Decoder(Comparison)

@@ -47,7 +47,7 @@ def changed_values(first: Stated, second: Stated) -> list[ConfigChange]:
     """Statements both runs make, differently."""
     shared = sorted(first.values.keys() & second.values.keys())
     return [
-        ConfigChange(aspect=key[0], name=key[1], base=shown(first.values[key]), candidate=shown(second.values[key]))
+        ConfigChange(aspect=key[0], name=key[1], base=listed(first.values[key]), candidate=listed(second.values[key]))
         for key in shared
         if first.values[key] != second.values[key]
     ]
@@ -59,11 +59,11 @@ def added_skills(first: Stated, second: Stated) -> list[ConfigChange]:
     had = [side.values.get(key, ()) for side in (first, second)]
     if bool(had[0]) == bool(had[1]):
         return []
-    base, candidate = (shown(values) if values else ["none"] for values in had)
+    base, candidate = (listed(values) if values else ["none"] for values in had)
     return [ConfigChange(aspect=key[0], name=key[1], base=base, candidate=candidate)]
 
 
-def shown(values: Values) -> list[str]:
+def listed(values: Values) -> list[str]:
     """The first values and how many follow."""
     more = [f"and {len(values) - MOST_VALUES} more"] if len(values) > MOST_VALUES else []
     return [*values[:MOST_VALUES], *more]
@@ -75,7 +75,7 @@ def changed_fields(first: Stated, second: Stated) -> list[ConfigChange]:
     if not mine and not theirs:
         return []
     name = "fields only one run has"
-    return [ConfigChange(aspect="verifier", name=name, base=shown(tuple(mine)), candidate=shown(tuple(theirs)))]
+    return [ConfigChange(aspect="verifier", name=name, base=listed(tuple(mine)), candidate=listed(tuple(theirs)))]
 
 
 def changed_tasks(base: Diagnosed, candidate: Diagnosed, pairing: Pairing) -> list[ConfigChange]:

@@ -11,14 +11,12 @@ import numpy as np
 from blade.comparison.pairing import Pairing, Scores
 from blade.diagnosis import Diagnosed
 from blade.diagnosis.answers import GIVEN_FIELDS, answer_of, normalize
-from blade.diagnosis.budget import within_budget
 from blade.metrics.success import TOLERANCE
 from blade.metrics.values import Bools
 from blade.rollouts.columns import level_text
 from blade.rollouts.table import RolloutTable, Run
 
 SIZES = ("text_bytes", "items", "tool_calls", "answer_bytes")
-MOST_ROLLOUTS = 5000
 
 Key = tuple[int, str]
 """Task and answer."""
@@ -99,8 +97,7 @@ def row_sizes(table: RolloutTable, scores: Scores) -> list[tuple[int, ...] | Non
 
 def read_texts(run: Run, rows: list[int]) -> list[str | None]:
     texts: list[str | None] = [None] * len(run.table)
-    chosen = within_budget(run.table, np.asarray(rows, dtype=np.int64), most=MOST_ROLLOUTS)
-    for row, rollout in run.numbered_rollouts(chosen.tolist()):
+    for row, rollout in run.numbered_rollouts(rows):
         said = answer_of(rollout)
         texts[row] = None if said is None else normalize(said)
     return texts

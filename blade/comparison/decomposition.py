@@ -17,9 +17,8 @@ import numpy as np
 
 from blade.comparison.comparison import Change, Counting, Part
 from blade.comparison.difference import spread_of
-from blade.comparison.losses import Ledger, Losses
+from blade.comparison.losses import Charge, Ledger, Losses
 from blade.comparison.pairing import Pairing, Scores
-from blade.comparison.patterns import Charge
 from blade.metrics import Outcomes, vary_headline
 from blade.metrics.intervals import mean_interval, spread_of_mean
 from blade.metrics.values import Bools, Floats, Interval
@@ -59,12 +58,16 @@ def composition_part(charge: Charge, pairing: Pairing, change: Change, *, wide: 
     influence = (wider[1].influence - narrower[1].influence) - (wider[0].influence - narrower[0].influence)
     spread = spread_of_mean(influence, pairing.cluster)
     seen = bool(influence.any()) and not np.isnan(spread.se)
+    low, high = mean_interval(value, spread.se, units=spread.units)
+    # Tasks that are left out move a mean by no more than their share of it.
+    left_out = sum(1.0 - after.share / before.share for before, after in zip(wider, narrower, strict=True))
+    most = max(pairing.scale.limit * left_out, abs(value)) if left_out else 0.0
     return Part(
         part=charge.part,
         kind=charge.kind,
         title=charge.title,
         value=value,
-        ci95=mean_interval(value, spread.se, units=spread.units) if seen else None,
+        ci95=(max(low, -most), min(high, most)) if seen else None,
         share=share_of(value, change),
     )
 
@@ -75,8 +78,9 @@ class Mean:
     def __init__(self, scores: Scores, among: Bools) -> None:
         counted = scores.scored & among
         self.value = float(scores.mean[counted].mean())
+        self.share = float(counted.mean())
         pull = np.where(counted, np.nan_to_num(scores.mean) - self.value, 0.0)
-        self.influence: Floats = pull * (len(counted) / counted.sum())
+        self.influence: Floats = pull / self.share
 
 
 def loss_part(

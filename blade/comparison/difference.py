@@ -7,7 +7,7 @@ alike. The other limit stays, because the skewness of a few tasks is itself unce
 too little. Where fewer than two units differ, or all by the same, nothing is seen of how units vary, so a pair of
 opposite changes is imagined beside them (for one repeat these are Bonett and Price's 2012 limits).
 
-`tests/bench/compare.py` measures how often it covers: 93.4–96.9 % in every cell, more where fewer than five tasks
+`measure/bench/compare.py` measures how often it covers: 93.4–96.9 % in every cell, more where fewer than five tasks
 differ, because no 5 % test exists there. Imagining the pair always, Beta limits, degrees of freedom by kurtosis,
 bootstrap-t, BCa, and limits of gains and losses apart, put together by their recovered variances (Zou and Donner 2008),
 were tried and leave cells outside 93–97 %.

@@ -1,8 +1,8 @@
 """What every failing rollout is charged to: one thing each, so that losses add up.
 
 The order is the order in which causes are tried: infrastructure, verifier, a verdict that the other run contradicts,
-then the patterns of a taxonomy pack both runs are read with, then the failure modes of either run in their own words,
-the most telling kind first, and last the behavioural signals. What none of them is on is unexplained.
+then the failure modes of either run as its diagnosis names them, the most telling kind first, and last the
+behavioural signals. What none of them is on is unexplained.
 """
 
 from collections import Counter
@@ -11,9 +11,9 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
+from blade.comparison.comparison import PartKind
 from blade.comparison.contradictions import find_contradictions
 from blade.comparison.pairing import Pairing, Scores
-from blade.comparison.patterns import Charge, Patterns, shared_patterns
 from blade.diagnosis import Diagnosed
 from blade.diagnosis.modes import RANK, Mined, codes_of
 from blade.diagnosis.observations import Observation, title_of
@@ -22,6 +22,15 @@ from blade.metrics import Outcomes
 from blade.metrics.values import Bools, Floats, Ints
 
 VERIFIER_CODES: Final = tuple(rule.code for rule in RULES if rule.kind == "verifier")
+
+
+class Charge(NamedTuple):
+    """Something rollouts can be charged to."""
+
+    part: str
+    kind: PartKind
+    title: str
+
 
 INFRASTRUCTURE: Final = Charge("infrastructure", "infrastructure", "infrastructure failures")
 VERIFIER: Final = Charge("verifier", "verifier", "verifier, judge or environment failures")
@@ -53,15 +62,14 @@ class Ledger(NamedTuple):
     """The candidate's."""
 
 
-def find_losses(base: Diagnosed, candidate: Diagnosed, pairing: Pairing, patterns: tuple[Patterns, Patterns]) -> Ledger:
+def find_losses(base: Diagnosed, candidate: Diagnosed, pairing: Pairing) -> Ledger:
     """What both runs lost, and to what."""
     best = best_score(base.outcomes, candidate.outcomes)
-    patterns = shared_patterns(*patterns)
     contradicted = find_contradictions(base, candidate, pairing)
     modes = either_modes(base.mined, candidate.mined)
     named = tuple(Charge(f"mode.{code}", "behaviour", title_of(mode)) for mode, code in modes.items())
-    charges = (INFRASTRUCTURE, VERIFIER, VERDICT, *patterns[0].charges, *named, *BEHAVIOURS, UNEXPLAINED)
-    masks = [find_masks(*side, modes) for side in zip((base, candidate), contradicted, patterns, strict=True)]
+    charges = (INFRASTRUCTURE, VERIFIER, VERDICT, *named, *BEHAVIOURS, UNEXPLAINED)
+    masks = [find_masks(*side, modes) for side in zip((base, candidate), contradicted, strict=True)]
     return Ledger(
         charges,
         losses_of(base.outcomes, pairing.base, masks[0], best=best),
@@ -84,9 +92,7 @@ def either_modes(base: Mined, candidate: Mined) -> dict[Observation, str]:
     return dict(zip(chosen, codes_of(chosen), strict=True))
 
 
-def find_masks(
-    diagnosed: Diagnosed, contradicted: Bools, patterns: Patterns, modes: Mapping[Observation, str]
-) -> list[Bools]:
+def find_masks(diagnosed: Diagnosed, contradicted: Bools, modes: Mapping[Observation, str]) -> list[Bools]:
     """Per charge that explains something, in order: the rows it is on."""
     seen, count = diagnosed.sightings.seen, len(diagnosed.outcomes.task)
     shown = {one.observation: one.seen.rows for one in diagnosed.mined.tested}
@@ -94,7 +100,6 @@ def find_masks(
         diagnosed.outcomes.infrastructure,
         on_rows([seen[code].rows for code in VERIFIER_CODES], count),
         contradicted,
-        *(on_rows([rows], count) for rows in patterns.rows),
         *(on_rows([shown[mode]] if mode in shown else [], count) for mode in modes),
         *(on_rows([seen[behaviour.part].rows], count) for behaviour in BEHAVIOURS),
     ]

@@ -120,17 +120,21 @@ def read_contents(run: Run, scores: Scores, pairing: Pairing) -> Contents:
     systems: set[str] = set()
     tools: set[str] = set()
     prompts: dict[str, set[str]] = {}
+    read: set[str] = set()
     for task, record, items in read_some(run, scores, pairing):
         given = [item for item in items if item.prompt]
         system = [without_catalog(item.text) for item in given if item.role in SYSTEM_ROLES]
         instructions = value_at(record, "responses_create_params.instructions")
         if given:
+            read.add(task)
             systems.add(digest([*system, instructions if isinstance(instructions, str) else ""]))
-            own = digest([item.text for item in given if item.role not in SYSTEM_ROLES])
-            prompts.setdefault(task, set()).add(own)
+            # What a simulated user says first is worded anew in each attempt; its task is not in the prompt.
+            if not any(item.kind == "environment" for item in items):
+                own = digest([item.text for item in given if item.role not in SYSTEM_ROLES])
+                prompts.setdefault(task, set()).add(own)
         if isinstance(offered := value_at(record, "responses_create_params.tools"), list):
             tools.add(describe_tools(without_skill_tool(offered)))
-    if len(systems) > len(prompts):
+    if len(systems) > len(read):
         systems = set()  # it holds a time or an id and differs from rollout to rollout
     found = {("prompt", "system prompt (hash)"): systems, ("tools", "tools offered"): tools}
     return Contents({key: tuple(sorted(values)) for key, values in found.items() if values}, prompts)

@@ -3,6 +3,7 @@
 from typing import Final
 
 from blade.comparison.comparison import Delta, Side, SliceChange, Verdict
+from blade.metrics.rounding import fixed, percent
 
 LEVEL: Final = 0.05
 FEWEST_UNITS: Final = 6
@@ -39,10 +40,7 @@ def ends(delta: Delta, is_rate: bool) -> str:
 
 def signed(value: float, is_rate: bool) -> str:
     """A difference as it is printed: in percentage points for rates."""
-    shown = f"{100.0 * value:+.1f}" if is_rate else f"{value:+.3f}"
-    # A difference that rounds to nothing has no sign.
-    shown = shown.replace("-", "+") if not any(digit in shown for digit in "123456789") else shown
-    return f"{shown} pp" if is_rate else shown
+    return f"{fixed(100.0 * value, signed=True)} pp" if is_rate else fixed(value, 3, signed=True)
 
 
 def amount(value: float, is_rate: bool) -> str:
@@ -51,7 +49,7 @@ def amount(value: float, is_rate: bool) -> str:
 
 def say_p(p: float) -> str:
     """A p-value with the digits that matter."""
-    return "p < 0.0001" if p < 0.0001 else f"p = {p:.4f}" if p < 0.001 else f"p = {p:.3f}"
+    return "p < 0.0001" if p < 0.0001 else f"p = {fixed(p, 4 if p < 0.001 else 3)}"
 
 
 def pairing_warnings(base: Side, candidate: Side, *, units: int, is_rate: bool) -> list[str]:
@@ -68,7 +66,7 @@ def pairing_warnings(base: Side, candidate: Side, *, units: int, is_rate: bool) 
 
 
 def score(value: float, is_rate: bool) -> str:
-    return f"{100.0 * value:.1f} %" if is_rate else f"{value:.3f}"
+    return percent(value) if is_rate else fixed(value, 3)
 
 
 def slice_warnings(slices: list[SliceChange]) -> list[str]:

@@ -15,6 +15,7 @@ from blade.diagnosis.predictors import Predictor
 from blade.metrics import Buckets, Interval, Metric, Metrics, Misplacement, Success, TaskResult, VarianceSplit, Variant
 from blade.metrics.effort import Effort
 from blade.metrics.prices import Cost
+from blade.metrics.rounding import fixed
 from blade.metrics.slices import Slice
 from blade.rollouts import BadLine, Duplicate, Identity
 from blade.rollouts.card import card
@@ -85,7 +86,7 @@ class Inputs(msgspec.Struct, frozen=True, kw_only=True):
     recovered_failures: int
     """Failed attempts that a later attempt replaced."""
     bad_scores: list[BadLine] = []
-    """Rows whose score is no number, which count as unscored; at most `MAX_LISTED` are listed."""
+    """Rows whose score is not a number, which count as unscored; at most `MAX_LISTED` are listed."""
     published: list[PublishedCheck] = []
     """Published metrics, checked."""
     copies: list[str] = []
@@ -324,8 +325,6 @@ class PatternSeen(msgspec.Struct, frozen=True, kw_only=True):
     """Rollouts that passed and show it all the same; `None` when that was not looked at."""
     citations: list[str]
     """Where it was seen, rollouts that belong to it first; at most `MAX_LISTED`."""
-    examples: list[Evidence] = []
-    """A few of them, with what stands there."""
     by: list[Count] = []
     """Rollouts per value of the field the pattern is broken down by."""
 
@@ -347,8 +346,6 @@ class PackUse(msgspec.Struct, frozen=True, kw_only=True):
     """Rollouts patterns were looked for in."""
     unexplained: int
     """Those of them no pattern explains."""
-    unread: int
-    """Those of them left unread for want of budget."""
 
 
 Action = Literal[
@@ -472,8 +469,8 @@ def said(metric: Metric) -> str:
     """A metric in a few characters."""
     if metric.value is None:
         return "n/a"
-    ends = "" if metric.ci95 is None else f" [{metric.ci95[0]:.3f}, {metric.ci95[1]:.3f}]"
-    return f"{metric.value:.3f}{ends}"
+    ends = "" if metric.ci95 is None else f" [{fixed(metric.ci95[0], 3)}, {fixed(metric.ci95[1], 3)}]"
+    return f"{fixed(metric.value, 3)}{ends}"
 
 
 DECODER = msgspec.json.Decoder(Analysis)

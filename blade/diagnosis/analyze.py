@@ -19,24 +19,20 @@ from blade.diagnosis.health import check_health
 from blade.diagnosis.inventory import describe_inputs
 from blade.diagnosis.judging import decide_success, make_outcomes
 from blade.diagnosis.modes import NOTHING_MINED, Mined, Tested, describe_modes, mine, proofs_in, traits_of
-from blade.diagnosis.observations import NOTHING_NOTED, Noted, note_run
+from blade.diagnosis.noting import NOTHING_NOTED, Noted, note_run
 from blade.diagnosis.predictors import Value, features_by_task, field_features, find_predictors
 from blade.diagnosis.published import check_published
-from blade.diagnosis.reading import group_tasks, reading_list
-from blade.diagnosis.remedies import REMEDIES, Remedy, faults, recommend, rejudged, remedy_for
+from blade.diagnosis.reading_order import group_tasks, reading_list
+from blade.diagnosis.remedies import Behind, Remedy, faults, recommend, rejudged, remedy_for, repairs
+from blade.diagnosis.rules import rules_behind
 from blade.diagnosis.signals import Sightings, describe_signals, find_signals
 from blade.diagnosis.slicing import cut
 from blade.diagnosis.taxonomy import (
-    Taxonomy,
     classify,
     describe_pack,
     named_by_pack,
     pack_findings,
-    pack_modes,
     pack_proofs,
-    pack_quotes,
-    pack_remedies,
-    without_covered,
 )
 from blade.diagnosis.verdicts import Rival
 from blade.errors import UsageError
@@ -73,7 +69,7 @@ def with_named_fields(read: ReadOptions, options: AnalyzeOptions) -> ReadOptions
     rule = parse_success_rule(options.success) if options.success is not None else None
     named = [*options.slices, options.cluster_field, None if rule is None or rule.reads_reward else rule.field]
     fields = {*read.fields, *(name for name in named if name)}
-    return msgspec.structs.replace(read, fields=tuple(sorted(fields)))
+    return msgspec.structs.replace(read, fields=tuple(sorted(fields)), observe=True)
 
 
 class Diagnosed(NamedTuple):
@@ -120,16 +116,15 @@ def diagnose(run: Run, options: AnalyzeOptions | None = None, *, others: Sequenc
         others=rivals(run, [other for other in others if other not in copies], options),
     )
     taxonomy = classify(run, outcomes, options.pack)
-    mined = mine(noted.observations, outcomes)
+    mined = mine(noted, outcomes)
     verdicts = decide_causes(
         measures.tasks, table, outcomes, noted, sightings, findings, proofs_in(mined), pack_proofs(taxonomy)
     )
     findings += pack_findings(run, taxonomy, findings)
     prices = load_prices(Path(options.prices) if options.prices else None)
-    mined = mine(noted.observations, outcomes)
     modes = named_by_pack(describe_modes(mined.modes, table, outcomes), mined.modes, taxonomy)
-    causes, modes = quote_evidence(run, verdicts, modes, noted, pack_quotes(taxonomy))
-    places, remedies = what_to_do(outcomes, sightings, findings, taxonomy, list(zip(modes, mined.modes, strict=True)))
+    causes, modes = quote_evidence(run, verdicts, modes, mined, noted)
+    places, remedies = what_to_do(run, outcomes, sightings, findings, noted, list(zip(modes, mined.modes, strict=True)))
     rows = ablate(outcomes, places)
     traits = traits_of(mined, table, outcomes)
     predictors = find_predictors(task_features_of(run, noted, outcomes), outcomes, rng=np.random.default_rng(SEED))
@@ -183,20 +178,27 @@ def task_features_of(run: Run, noted: Noted, outcomes: Outcomes) -> dict[str, li
 
 
 def what_to_do(
+    run: Run,
     outcomes: Outcomes,
     sightings: Sightings,
     findings: Sequence[Found],
-    taxonomy: Taxonomy,
+    noted: Noted,
     modes: Sequence[tuple[Mode, Tested]],
 ) -> tuple[dict[str, Ints], dict[str, Remedy]]:
-    """Everything that could be removed, by code: its rows, and how. What a pack names comes before what was mined.
+    """Everything that could be removed, by code: its rows, and how.
 
     A mode of a single task is something to read, not something to work on.
     """
-    own = pack_modes(taxonomy)
-    mined = {mode.code: found.seen.rows for mode, found in modes if len(mode.tasks) > 1}
-    places = {**own, **without_covered({**faults(outcomes, sightings, findings), **mined}, own)}
-    remedies = {**REMEDIES, **{mode.code: remedy_for(mode) for mode, _ in modes}, **pack_remedies(taxonomy)}
+    chosen = [(mode, found) for mode, found in modes if len(mode.tasks) > 1]
+    rules = rules_behind(run, noted, chosen, outcomes)
+    places = {**faults(outcomes, sightings, findings), **{mode.code: found.seen.rows for mode, found in chosen}}
+    remedies = repairs(outcomes, sightings, findings, run.table)
+    for mode, found in chosen:
+        rows = found.failing.tolist()
+        mine = [one for row in rows for one in noted.differences.get(row, ()) if one.key == mode.subject]
+        kinds = [{one.kind for one in noted.differences.get(row, ())} - {"test_failed"} for row in rows]
+        alone, talks = sum(len(kind) == 1 for kind in kinds), len(set(rows) & noted.talks)
+        remedies[mode.code] = remedy_for(mode, Behind(rules.get(mode.code), mine, talks, alone))
     return places, remedies
 
 

@@ -1,19 +1,22 @@
 """What a rollout answered, and whether two answers are the same but for harmless differences.
 
 Case, white space, code fences, LaTeX wrappers, number and date formats, brackets round a whole answer, a label before
-it and a trailing unit do not change an answer; anything else does. When a run has no field for the answer, everything
-the agent said and did is the answer: the last message of a tool-using agent says little about what it did.
+it and a trailing unit do not change an answer; anything else does. Only the end of a text counts: the right answer on
+the way to a wrong one is not an answer. When a run has no field for the answer, everything the agent said and did is
+the answer: the last message of a tool-using agent says little about what it did.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
+from functools import lru_cache
 from typing import NamedTuple
 
 import msgspec
 
 from blade.rollouts import Rollout
+from blade.rollouts.boxes import last_boxed
 from blade.rollouts.columns import level_text
 from blade.rollouts.features import split_thinking
 
@@ -45,6 +48,13 @@ CURRENCY = re.compile(r"[€£¥]\s?(?=[-+]?\.?\d)")
 BRACKETED = re.compile(r"\(([^()\[\],;]+)\)|\[([^()\[\],;]+)\]|(\w)\)")
 """A whole answer in brackets, or an option's letter before one; what holds a comma may be an interval or a point."""
 OPTION = re.compile(r"\s[a-z][:.)]\s")
+EMPHASIS = re.compile(r"\*\*([^*\n]+)\*\*")
+LONE_OPTION = re.compile(r"\(([A-Z])\)|(?<!\w)([A-Z])\W*$")
+"""An option's letter in brackets or at the end; anywhere else `A` and `I` are words."""
+LONGEST_LINE = 400
+"""Characters of a last line that are looked at; a longer one is prose."""
+SOLUTION_MARK = "####"
+"""What stands before the answer in data sets whose expected answer is a whole solution."""
 SPACED = re.compile(r"(?<=\d) ?([/*^]) ?(?=\d)")
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 DAY_FIRST = re.compile(r"(\d{1,2})(?:st|nd|rd|th|\.)?(?: of)? ([a-z]{3,9})\.?,? (\d{4})")
@@ -66,12 +76,20 @@ class Answered(NamedTuple):
 
 def normalize(text: str) -> str:
     """The answer without harmless differences; numbers in their shortest form."""
+    return short_normalized(text) if len(text) <= SHORT else normalized(text)
+
+
+def normalized(text: str) -> str:
     said = unfenced(text)
     for _ in range(3):  # wrappers nest a little
         said = WRAPPED.sub(r"\1", FRACTION.sub(r"\1/\2", said))
     said = THOUSANDS.sub("", NOISE.sub("", said))
     said = bare(" ".join(said.casefold().split()))
     return plain_number(said) or plain_date(said) or said
+
+
+short_normalized = lru_cache(maxsize=1 << 14)(normalized)
+"""Short answers come again and again: what a task expects, once for each of its rollouts."""
 
 
 def bare(said: str) -> str:
@@ -109,12 +127,19 @@ def plain_number(text: str) -> str | None:
 
 def same_answer(given: str, expected: str) -> bool:
     """Whether two answers differ harmlessly at most; a bare number equals the same number with a unit."""
+    return short_same(given, expected) if len(given) <= SHORT and len(expected) <= SHORT else are_same(given, expected)
+
+
+def are_same(given: str, expected: str) -> bool:
     first, second = normalize(given), normalize(expected)
     if not first or not second:
         return False
     alike = (is_same_with_unit, is_same_value, is_option)
     plainly = first == second or is_same_json(given, expected)
     return plainly or any(same(first, second) or same(second, first) for same in alike)
+
+
+short_same = lru_cache(maxsize=1 << 14)(are_same)
 
 
 def is_same_with_unit(long: str, number: str) -> bool:
@@ -146,6 +171,11 @@ def is_same_value(first: str, second: str) -> bool:
 
 def as_fraction(text: str) -> Fraction | None:
     """`1/2` and `0.50` as a half; `None` for anything else."""
+    return short_fraction(text) if len(text) <= SHORT else None
+
+
+@lru_cache(maxsize=1 << 14)
+def short_fraction(text: str) -> Fraction | None:
     if not RATIO.fullmatch(text):
         return None
     try:
@@ -166,6 +196,39 @@ def is_option(long: str, letter: str) -> bool:
     """Whether a bare letter and the same letter with its option's text, and no other option, stand side by side."""
     is_letter = len(letter) == 1 and letter.isalpha()
     return is_letter and long[:1] == letter and long[1:2] in (":", ".", ")") and not OPTION.search(long, 2)
+
+
+def is_any_of(given: str, answers: Sequence[str]) -> bool:
+    """Whether an answer is one of the right ones but for harmless differences."""
+    return any(same_answer(given, answer) for answer in answers)
+
+
+def concludes(text: str, answers: Sequence[str]) -> bool:
+    """Whether a text ends on a right answer."""
+    return any(is_any_of(conclusion, answers) for conclusion in conclusions(text))
+
+
+def conclusions(text: str) -> Iterator[str]:
+    """The answer a text ends on: in its last box, else the last line, its emphasis, its only option or last number."""
+    if (boxed := last_boxed(text)) is not None:
+        yield boxed
+        return
+    lines = [line.strip() for line in text.strip().splitlines() if line.strip()]
+    line = lines[-1] if lines else ""
+    if not line or len(line) > LONGEST_LINE:
+        return
+    yield line
+    if emphasis := EMPHASIS.findall(line):
+        yield emphasis[-1]
+    options = {bracketed or last for bracketed, last in LONE_OPTION.findall(line)}
+    if len(options) == 1:
+        yield options.pop()
+    numbers = NUMBER.findall(normalize(line))
+    if numbers and plain_number(numbers[-1]) is not None:
+        yield numbers[-1]
+    _, colon, rest = line.rpartition(": ")
+    if colon:
+        yield rest
 
 
 def form_of(text: str) -> str:
@@ -203,7 +266,16 @@ def answer_of(rollout: Rollout) -> str | None:
 def expected_of(rollout: Rollout) -> str | None:
     """The answer the task expects, when the row tells."""
     listed = None if rollout.expected is None else rollout.expected.answers
-    return listed[0] if listed else first_stated(rollout, EXPECTED_FIELDS)
+    stated = listed[0] if listed else first_stated(rollout, EXPECTED_FIELDS)
+    return None if stated is None else solution_of(stated)
+
+
+def solution_of(expected: str) -> str:
+    """What an expected answer comes to, where it is a whole solution that marks its answer."""
+    _, marked, answer = expected.rpartition(SOLUTION_MARK)
+    if marked and answer.strip() and "\n" not in answer.strip():
+        return answer.strip()
+    return (last_boxed(expected) or expected) if "\n" in expected else expected
 
 
 def first_stated(rollout: Rollout, names: Iterable[str]) -> str | None:

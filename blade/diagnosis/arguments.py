@@ -48,7 +48,7 @@ def fault_of(item: Item, schemas: Mapping[str, Mapping[str, Any]]) -> str | None
     if schema is None:
         return f"no tool {item.name} was offered"
     if "" in given:
-        return "its arguments are no object"
+        return "its arguments are not an object"
     known = schema.get("properties")
     properties = known if isinstance(known, dict) else {}
     required = needed if isinstance(needed := schema.get("required"), list) else []
@@ -78,7 +78,7 @@ def mismatch(name: str, value: Any, schema: Any) -> str | None:
 
 
 def is_a(value: Any, kind: str) -> bool:
-    """Whether a value has a JSON type; true and false are no numbers, and 2.0 is an integer."""
+    """Whether a value has a JSON type; true and false are not numbers, and 2.0 is an integer."""
     if isinstance(value, bool):
         return kind == "boolean"
     if isinstance(value, float) and kind == "integer":

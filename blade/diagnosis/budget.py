@@ -1,4 +1,4 @@
-"""How much of a run is read in full: trajectories are many and long, and a diagnosis should not wait for all."""
+"""How much of a run is read again for examples: quotes and pairs of rollouts. What is counted covers every rollout."""
 
 import numpy as np
 

@@ -6,7 +6,7 @@ expected. A task gets a cause when proofs of it cover nearly all of its failures
 such a task is `?`, with the causes that tasks of its shape turned out to have, and how often.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -15,9 +15,10 @@ from blade.diagnosis.answers import Answered, form_of
 from blade.diagnosis.differences import Difference, in_words
 from blade.diagnosis.found import Found
 from blade.diagnosis.labels import CAUSES, UNDECIDED, Candidate, Confidence, Label
-from blade.diagnosis.modes import Tested
-from blade.diagnosis.observations import Noted, title_of
-from blade.diagnosis.signals import RULES, Sightings
+from blade.diagnosis.modes import Tested, ending_cause
+from blade.diagnosis.noting import Noted
+from blade.diagnosis.observations import title_of
+from blade.diagnosis.signals import RULES, Sightings, titled
 from blade.metrics import Outcomes, TaskResult
 from blade.metrics.values import Ints
 from blade.rollouts.table import RolloutTable
@@ -25,21 +26,24 @@ from blade.rollouts.table import RolloutTable
 MOST_EVIDENCE = 3
 LONGEST_ANSWER = 60
 """Longer answers are not repeated in a reason."""
-NEARLY_ALL = 0.75
-"""Share of a task's failures that proofs of a cause must cover."""
+NEARLY_ALL, HALF = 0.75, 0.5
+"""Share of a task's failures that proofs of a cause must cover; half is enough for a behaviour where nothing else is
+proven, for then the agent is known to fail this task by its own doing."""
+PARTLY = 0.8
+"""Probability of a cause that is proven for some of the failures."""
+USUAL = 5
+"""Passing rollouts that must all call a tool before a rollout that calls none has failed by that."""
 SURE, LIKELY = 0.9, 0.7
 """Probabilities from which on a label is called one of high and of medium confidence."""
-CHANGES = frozenset({"call_extra", "call_missing", "argument"})
+DOINGS = frozenset({"call_extra", "call_missing", "argument", "output_missing"})
 STABLE = 3
 """Attempts that must give one and the same wrong answer before it is taken for what the model believes."""
-SIMPLE = frozenset({"a number", "a letter", "a word", "a line"})
 PROVEN_BY_SIGNALS = {
     "failed_rollout": 0.97, "provider_error": 0.97, "sandbox_fault": 0.97,
-    "verifier_exception": 0.97, "verifier_unfinished": 0.95, "simulated_user_failure": 0.95,
-    "environment_failure": 0.95,
+    "verifier_exception": 0.97, "simulated_user_failure": 0.95, "environment_failure": 0.95,
 }  # fmt: skip
 """Signals that say by themselves whose fault a failure is. A limit or a time-out does not: whether it was too tight or
-the agent too slow is not said."""
+the agent too slow is not said. Nor does a verifier that did not finish: what it was given may not have let it."""
 PROVEN_BY_FINDINGS = {
     "verdict_contradicts_reward": 0.97, "conflicting_twins": 0.97, "constant_reward": 0.97,
     "right_answer_failed": 0.97, "verdict_flips": 0.95, "extraction_missed": 0.95,
@@ -53,8 +57,10 @@ TITLES = {
     "constant_reward": "carries a score of the whole batch",
 }
 """What a finding about a whole run says of one of its rollouts."""
+SIMPLE = frozenset({"a number", "a letter", "a word", "a line"})
 SHAPES: dict[str, dict[str, float]] = {
     "change": {"BI": 0.75, "TI": 0.22, "IR": 0.03},
+    "unjudged": {"TI": 0.5, "BI": 0.5},
     "agreed": {"TI": 0.6, "KG": 0.3, "BI": 0.1},
     "checks": {"BI": 0.7, "KG": 0.15, "UK": 0.15},
     "limit": {"BI": 0.5, "KG": 0.45, "UK": 0.05},
@@ -100,6 +106,10 @@ class Task(NamedTuple):
     """Failing row -> its answer."""
 
 
+Seen = Mapping[str, frozenset[int]]
+"""By signal: the rows in which it was seen."""
+
+
 def decide_causes(
     results: list[TaskResult],
     table: RolloutTable,
@@ -117,7 +127,14 @@ def decide_causes(
     if outcomes.is_continuous:
         return []
     proofs = sorted(
-        [*family, *found_proofs(findings), *signal_proofs(sightings), *behaviours(noted, outcomes), *mode_proofs(tied)],
+        [
+            *family,
+            *found_proofs(findings),
+            *signal_proofs(sightings, table),
+            *behaviours(noted, outcomes),
+            *limits(noted, outcomes),
+            *mode_proofs(tied),
+        ],
         key=lambda proof: order(proof.cause),
     )
     mine = by_task(table, outcomes, proofs)
@@ -125,13 +142,14 @@ def decide_causes(
     said: dict[int, dict[int, Answered]] = {}
     for answer in noted.answers:
         said.setdefault(int(outcomes.task[answer.row]), {})[answer.row] = answer
+    seen = {code: frozenset(places.rows.tolist()) for code, places in sightings.seen.items()}
     suspected = {int(row) for found in findings if found.finding.code == "suspect_gold" for row in found.rows}
     return [
         decide(
             Task(result, failing.get(index, []), mine.get(index, []), said.get(index, {})),
             noted,
-            sightings,
-            is_suspected=bool(suspected & set(failing.get(index, []))),
+            seen,
+            is_suspected=not suspected.isdisjoint(failing.get(index, [])),
         )
         for index, result in enumerate(results)
         if result.bucket != "always"
@@ -145,12 +163,23 @@ def found_proofs(findings: Sequence[Found]) -> Iterable[Proof]:
             yield Proof(finding.code, finding.cause, title, places_of(rows), PROVEN_BY_FINDINGS[finding.code])
 
 
-def signal_proofs(sightings: Sightings) -> Iterable[Proof]:
+def signal_proofs(sightings: Sightings, table: RolloutTable) -> Iterable[Proof]:
     for rule in RULES:
         seen = sightings.seen[rule.code]
         if rule.code in PROVEN_BY_SIGNALS and len(seen.rows):
             places = dict(zip(seen.rows.tolist(), seen.items.tolist(), strict=True))
-            yield Proof(rule.code, rule.cause, rule.title, places, PROVEN_BY_SIGNALS[rule.code])
+            yield Proof(rule.code, rule.cause, titled(rule, seen.rows, table), places, PROVEN_BY_SIGNALS[rule.code])
+
+
+def limits(noted: Noted, outcomes: Outcomes) -> Iterable[Proof]:
+    """Agents that used up what they were given, by the format's own word; an answer cut off may have been unknown."""
+    found: dict[str, dict[int, int]] = {}
+    for row, ending in noted.endings.items():
+        own = ending_cause(ending.kind, ending.origin or "") == "BI"
+        if own and row in noted.called and outcomes.success[row] != 1.0:
+            found.setdefault(f" (`{ending.name}`)" if ending.name else "", {})[row] = -1
+    for name, places in sorted(found.items()):
+        yield Proof("limit", "BI", f"the agent ran into a limit{name}", places, 0.9)
 
 
 def mode_proofs(tied: Iterable[tuple[str, Tested]]) -> Iterable[Proof]:
@@ -163,33 +192,55 @@ def places_of(rows: Ints, items: Ints | None = None) -> dict[int, int]:
 
 
 def behaviours(noted: Noted, outcomes: Outcomes) -> list[Proof]:
-    """Proofs from the calls a task lists: the agent did what it should not, or left out what it should do.
+    """Proofs from what a task lists: the agent did what it should not, or left out what it should do or say.
 
     A simulated user may have asked for something else than its task. There a wrong change is the agent's own doing only
-    when every failing attempt makes it, with the same values, while other attempts at the task pass.
+    when that shows in the rollout (see `differences.whose_doing`), or when every failing attempt makes it, with the
+    same values, while other attempts at the task pass.
     """
     done: dict[str, dict[int, int]] = {}
     passes = np.bincount(outcomes.task[outcomes.success == 1.0], minlength=len(outcomes.tasks)) > 0
     for task, rows in failing_rows(outcomes).items():
-        for difference, row in own_doings(rows, noted, passes=bool(passes[task])):
+        whole = [row for row in rows if row not in noted.broken]
+        for difference, row in own_doings(whole, noted, passes=bool(passes[task])):
             item = -1 if difference.item is None else difference.item
-            done.setdefault(in_words(difference), {}).setdefault(row, item)
-    idle = dict.fromkeys(sorted((noted.idle - noted.talks) & set(np.flatnonzero(outcomes.success != 1.0).tolist())), -1)
+            done.setdefault(doing(difference), {}).setdefault(row, item)
+    failing = set(np.flatnonzero(outcomes.success != 1.0).tolist())
+    idle = dict.fromkeys(sorted((noted.idle - noted.talks) & failing), -1)
     out = [Proof("wrong_change", "BI", title, places, 0.95) for title, places in done.items()]
     if idle:
         out.append(Proof("no_tool_call", "BI", "called no tool although the task expects calls", idle, 0.97))
+    passing = set(np.flatnonzero(outcomes.success == 1.0).tolist())
+    if len(passing) >= USUAL and passing <= noted.called:
+        silent = dict.fromkeys(sorted((noted.acts - noted.called - noted.talks) & failing), -1)
+        title = f"called no tool, which all {len(passing)} passing rollouts of the run do"
+        out += [Proof("no_tool_call", "BI", title, silent, 0.95)] if silent else []
     return out
 
 
 def own_doings(rows: list[int], noted: Noted, *, passes: bool) -> Iterator[tuple[Difference, int]]:
     """Differences of a task's failing rows that are the agent's own doing beyond doubt, each with its row."""
-    found = {row: [one for one in noted.differences.get(row, ()) if one.kind in CHANGES] for row in rows}
+    found = {row: [one for one in noted.differences.get(row, ()) if one.kind in DOINGS] for row in rows}
     made = [{(one.key, one.given) for one in mine if one.given is not None} for mine in found.values()]
     always = set.intersection(*made) if len(rows) > 1 and passes else set()
     for row, mine in found.items():
+        # Texts that follow from changes gone wrong say nothing of their own.
+        untold = all(one.kind == "output_missing" for one in mine)
         for one in mine:
-            if row not in noted.talks or (one.key, one.given) in always:
+            if one.kind == "output_missing":
+                if untold:
+                    yield one, row
+            elif row not in noted.talks or one.own or (one.key, one.given) in always:
                 yield one, row
+
+
+def doing(difference: Difference) -> str:
+    """What the agent did or left out, in words."""
+    if difference.own:
+        return f"{in_words(difference)} ({difference.own})"
+    if difference.kind == "output_missing":
+        return f"every change is as expected, and {difference.expected!r} was not said"
+    return in_words(difference)
 
 
 def by_task(table: RolloutTable, outcomes: Outcomes, proofs: Sequence[Proof]) -> dict[int, list[Proof]]:
@@ -216,7 +267,7 @@ def order(cause: str) -> int:
     return list(CAUSES).index(cause)
 
 
-def decide(task: Task, noted: Noted, sightings: Sightings, *, is_suspected: bool) -> Verdict:
+def decide(task: Task, noted: Noted, seen: Seen, *, is_suspected: bool) -> Verdict:
     """The cause that proofs of it say for nearly all failures; else, or where proofs disagree, none."""
     result, failing = task.result, task.failing
     if not failing:
@@ -230,9 +281,13 @@ def decide(task: Task, noted: Noted, sightings: Sightings, *, is_suspected: bool
     for row, proof in first.items():
         shares.setdefault(proof.cause, []).append(row)
     cause = max(shares, key=lambda cause: (len(shares[cause]), -order(cause)), default=None)
-    if cause is not None and len(shares[cause]) >= NEARLY_ALL * len(failing):
+    own = cause is not None and all(first[row].code == "wrong_change" for row in shares[cause])
+    least = HALF if own and len(shares) == 1 else NEARLY_ALL
+    if cause is not None and len(shares[cause]) >= least * len(failing):
         return proven(task, cause, shares[cause], first)
-    return stable_answer(task, noted, sightings) or undecided(task, shares, first, noted, sightings, is_suspected)
+    # An answer that every run agrees on may well be the right one.
+    known = None if is_suspected else stable_answer(task, noted, seen)
+    return known or undecided(task, shares, first, noted, seen, is_suspected)
 
 
 def proven(task: Task, cause: str, rows: list[int], first: dict[int, Proof]) -> Verdict:
@@ -242,20 +297,22 @@ def proven(task: Task, cause: str, rows: list[int], first: dict[int, Proof]) -> 
     titles = ", ".join(dict.fromkeys(proof.title for proof in mine if any(first[row] is proof for row in rows)))
     reason = f"{len(rows)} of {len(task.failing)} failing rollouts: {titles}"
     places = [(row, proof.places[row]) for proof in mine for row in sorted(proof.places) if row in rows]
-    return verdict(task.result, cause, widest.probability, widest.code, reason, places)
+    sure = widest.probability if len(rows) >= NEARLY_ALL * len(task.failing) else min(widest.probability, PARTLY)
+    return verdict(task.result, cause, sure, widest.code, reason, places)
 
 
-def stable_answer(task: Task, noted: Noted, sightings: Sightings) -> Verdict | None:
+def stable_answer(task: Task, noted: Noted, seen: Seen) -> Verdict | None:
     """A knowledge gap: every attempt gives one and the same plain wrong answer, and nothing else is wrong."""
     given = [task.answers[row] for row in task.failing if row in task.answers]
     if task.result.c or len(given) < max(STABLE, len(task.failing)) or len({answer.plain for answer in given}) > 1:
         return None
     known = all(answer.expected is not None and form_of(answer.given) in SIMPLE for answer in given)
-    others = any(set(seen.rows.tolist()) & set(task.failing) for seen in sightings.seen.values())
+    others = any(not rows.isdisjoint(task.failing) for rows in seen.values())
     plain = all(
         difference.key == "answer:other" for row in task.failing for difference in noted.differences.get(row, ())
     )
-    if not known or others or not plain or not set(task.failing) <= noted.acts or noted.talks & set(task.failing):
+    acts = (noted.talks | noted.called) & set(task.failing)
+    if not known or others or not plain or acts or not set(task.failing) <= noted.acts:
         return None
     reason = f"all {len(given)} rollouts give one wrong answer{beside_expected(given[0])}, and nothing else is wrong"
     return verdict(task.result, "KG", 0.85, "stable_wrong_answer", reason, [(row, -1) for row in task.failing])
@@ -266,17 +323,16 @@ def undecided(
     shares: dict[str, list[int]],
     first: dict[int, Proof],
     noted: Noted,
-    sightings: Sightings,
+    seen: Seen,
     is_suspected: bool,
 ) -> Verdict:
     """What is known of a task whose cause is not proven, and what tasks like it turned out to have."""
     result, failing = task.result, task.failing
-    passes = f"passes {result.c} of {result.n}" if result.c else f"never passes in {result.n}"
     facts = [f"{len(rows)} of {len(failing)} failing rollouts: {first[rows[0]].title}" for rows in shares.values()]
-    seen, places = difference_facts(failing, noted)
-    shape = shape_of(task, noted, sightings, is_suspected=is_suspected)
-    facts += seen or ([SHAPE_FACTS[shape]] if shape in SHAPE_FACTS else [])
-    reason = f"{passes}; " + ("; ".join(facts[:3]) if facts else "nothing in its rows says why")
+    shown, places = difference_facts(failing, noted)
+    shape = shape_of(task, noted, seen, is_suspected=is_suspected)
+    facts += shown or ([SHAPE_FACTS[shape]] if shape in SHAPE_FACTS else [])
+    reason = f"passed {result.c} of {result.n}; " + ("; ".join(facts[:3]) if facts else "nothing in its rows says why")
     ranked = [Candidate(label=cause, probability=p) for cause, p in SHAPES.get(shape or "", {}).items()]
     label = Label(
         task=result.task, cause=UNDECIDED, confidence="low", author="rule:undecided", reason=reason, candidates=ranked
@@ -285,6 +341,7 @@ def undecided(
 
 
 SHAPE_FACTS = {
+    "unjudged": "its verifier did not finish",
     "agreed": "all runs agree on an answer that is marked wrong",
     "limit": "ran out of tokens or turns",
     "time": "ran out of time",
@@ -293,21 +350,23 @@ SHAPE_FACTS = {
 }
 
 
-def shape_of(task: Task, noted: Noted, sightings: Sightings, *, is_suspected: bool) -> str | None:
+def shape_of(task: Task, noted: Noted, seen: Seen, *, is_suspected: bool) -> str | None:
     """What a task without a proven cause looks like; `None` where its rollouts show no trajectory to tell by."""
     failing = set(task.failing)
     kinds = [{difference.kind for difference in noted.differences.get(row, ())} for row in task.failing]
-    cut = failing & set(sightings.seen["truncated"].rows.tolist())
+    cut = failing & seen["truncated"]
     if is_suspected:
         return "agreed"
-    late = failing & {row for code in ("timeout", "out_of_time") for row in sightings.seen[code].rows.tolist()}
+    if 2 * len(failing & seen["verifier_unfinished"]) > len(failing):
+        return "unjudged"
+    late = failing & seen["timeout"] | failing & seen["out_of_time"]
     if 2 * len(late) > len(failing):
         return "time"
     if 2 * len(cut) > len(failing):
         return "limit"
     if not failing & noted.acts:
         return None
-    if mostly(bool(kind & {"call_extra", "call_missing", "argument", "output_missing"}) for kind in kinds):
+    if mostly(bool(kind & DOINGS) for kind in kinds):
         return "change"
     if mostly(bool(kind & {"test_failed", "schema"}) for kind in kinds):
         return "checks"
@@ -327,7 +386,8 @@ def difference_facts(failing: list[int], noted: Noted) -> tuple[list[str], list[
     for row in failing:
         for difference in noted.differences.get(row, ()):
             rows.setdefault(in_words(difference), {}).setdefault(row, difference)
-    ranked = sorted(rows.items(), key=lambda found: (-len(found[1]), found[0]))
+    # What was done says more than which check noticed.
+    ranked = sorted(rows.items(), key=lambda found: (is_check(found[1]), -len(found[1]), found[0]))
     said = [f"{words} in {len(found)} of {len(failing)}{values(found)}" for words, found in ranked]
     places = [
         (row, -1 if one.item is None else one.item) for _, found in ranked[:3] for row, one in sorted(found.items())
@@ -335,12 +395,16 @@ def difference_facts(failing: list[int], noted: Noted) -> tuple[list[str], list[
     return said, places
 
 
+def is_check(found: dict[int, Difference]) -> bool:
+    return next(iter(found.values())).kind == "test_failed"
+
+
 def values(found: dict[int, Difference]) -> str:
     """The value given and the one expected, where all rows agree on both and they are short."""
     pairs = {(difference.given, difference.expected) for difference in found.values()}
     given, expected = next(iter(pairs))
     short = given and expected and max(len(given), len(expected)) <= LONGEST_ANSWER
-    return f" ({given!r} for {expected!r})" if len(pairs) == 1 and short else ""
+    return f" ({given!r} for {expected!r})" if len(pairs) == 1 and short and not is_check(found) else ""
 
 
 def beside_expected(answer: Answered) -> str:

@@ -1,30 +1,40 @@
 """For each task that passes sometimes, the place where its closest passing and failing rollouts part ways."""
 
+from itertools import chain
+
 import numpy as np
 
 from blade.diagnosis.budget import within_budget
 from blade.diagnosis.divergence import Divergence, diverge
 from blade.diagnosis.pairs import Contrast, TaskContrast, Trait
+from blade.engine import share
 from blade.metrics import Outcomes
 from blade.metrics.values import Ints
 from blade.rollouts import Rollout, Run, citation
 
 MOST_ROLLOUTS = 2000
+"""Rollouts that are read for pairs, which are examples; what is counted covers every rollout."""
 MOST_PAIRS = 12
 
 
 def contrast_run(run: Run, outcomes: Outcomes, traits: list[Trait], *, tested: int) -> Contrast:
     """The contrast of a run; empty when no task has both outcomes."""
-    rows = within_budget(run.table, mixed_rows(outcomes), most=MOST_ROLLOUTS)
-    if not len(rows):
+    every = mixed_rows(outcomes)
+    if not len(every):
         return Contrast()
-    rollouts = dict(run.numbered_rollouts(rows.tolist()))
+    rows = within_budget(run.table, every, most=MOST_ROLLOUTS)
+
+    def pair_up(mine: Ints) -> list[TaskContrast]:
+        return task_pairs(outcomes, mine, dict(run.numbered_rollouts(mine.tolist())))
+
+    cuts = [np.searchsorted(outcomes.task[rows], outcomes.task[piece[0]]) for piece in run.shared_out(rows)[1:]]
+    pieces = [piece for piece in np.split(rows, cuts) if len(piece)]
     return Contrast(
-        tasks=len(np.unique(outcomes.task[rows])),
-        rollouts=len(rows),
+        tasks=len(np.unique(outcomes.task[every])),
+        rollouts=len(every),
         tested=tested,
         traits=traits,
-        pairs=task_pairs(outcomes, rows, rollouts),
+        pairs=list(chain.from_iterable(share(pair_up, pieces))),
     )
 
 

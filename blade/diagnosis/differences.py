@@ -6,6 +6,7 @@ passing rollouts call without being asked, or leave out without harm, only reads
 fill as they like is free.
 """
 
+import re
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from itertools import groupby
@@ -13,8 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
-from blade.diagnosis.answers import GIVEN_FIELDS, unfenced
-from blade.diagnosis.conclusions import concludes, is_any_of
+from blade.diagnosis.answers import GIVEN_FIELDS, concludes, is_any_of, solution_of, unfenced
 from blade.rollouts import Item, Rollout
 from blade.rollouts.features import split_thinking
 from blade.rollouts.formats.calls import call_arguments
@@ -31,9 +31,11 @@ MOST_VIOLATIONS = 20
 NOTHING_EXTRACTED = "no_answer_extracted"
 """How readers name the ending of a rollout whose verifier found no answer in the text."""
 OFTEN = 0.2
-"""Share of passing rollouts above which leaving the expected path is no difference. Tools that change something leave
-it in 0 to 16 % of the passing rollouts of tau-bench's airline and retail runs, tools that read in 28 to 100 %."""
+"""Share of passing rollouts above which leaving the expected path is not a difference. Tools that change something
+leave it in 0 to 16 % of the passing rollouts of tau-bench's airline and retail runs, tools that read in 28 to 100 %."""
 
+ENDS, FEWEST_ENDS = 0.9, 3
+"""Share of the rollouts with a call of a tool that must end on it, and how many, for it to be one that ends them."""
 RARELY = 0.05
 """Share of passing rollouts up to which errors are not usual."""
 
@@ -51,6 +53,10 @@ class Difference(msgspec.Struct, frozen=True, kw_only=True):
     """What was done; `None` when nothing was."""
     item: int | None = None
     """Position of the item that shows it; `None` for what is nowhere."""
+    own: str | None = None
+    """Why it is the agent's own doing although a simulated user had a say; `None` where nothing shows that."""
+    closer: str | None = None
+    """Of a missing call: the tool whose call is the rollout's end, and that the task does not expect."""
 
     @property
     def subject(self) -> str:
@@ -69,6 +75,8 @@ class Conventions(msgspec.Struct, frozen=True, kw_only=True):
     """Arguments that may hold anything, as `tool.argument`."""
     errors_usual: bool = False
     """Whether passing rollouts meet errors as well, so that an error alone says nothing."""
+    closing: frozenset[str] = frozenset()
+    """Tools whose call ends a rollout, nearly whenever it is made."""
 
     def counts(self, difference: Difference) -> bool:
         """Whether a difference matters, as far as the run tells."""
@@ -79,36 +87,83 @@ class Conventions(msgspec.Struct, frozen=True, kw_only=True):
             return tool in self.listed and tool not in self.reading
         return difference.kind != "call_missing" or tool not in self.reading
 
+    def settled(self, difference: Difference) -> Difference:
+        """The difference with whose doing it is; a rollout that breaks off at any tool was not ended by the agent."""
+        if difference.closer is None or difference.closer not in self.closing:
+            return difference
+        return msgspec.structs.replace(
+            difference, own=f"the agent ended the conversation with `{difference.closer}` instead"
+        )
+
+    def breaks_off(self, habit: "Habit") -> bool:
+        """Whether a rollout stops at a tool that is not one to stop at."""
+        return bool(self.closing) and bool(habit.closed) and habit.closed not in self.closing
+
     def expected_changes(self, rollout: Rollout) -> list[str] | None:
         """Tools that should change something, a name per call; `None` when the row lists no calls."""
         calls = rollout.expected.calls if rollout.expected else None
         return None if calls is None else [call.name for call in calls if call.name not in self.reading]
 
 
+class Habit(msgspec.Struct, frozen=True, array_like=True):
+    """How one rollout treats tools."""
+
+    listed: list[str] | None
+    """Tools that its task expects, a name per call; `None` when the row lists no calls."""
+    seen: list[str]
+    """Tools, and their arguments as `tool.argument`, that it could have treated otherwise."""
+    strayed: list[str]
+    """Those that it did treat otherwise."""
+    met_error: bool
+    """Whether a tool answered with an error."""
+    closed: str = ""
+    """Tool that its last item is a call or a result of; empty when it ends with words."""
+    called: list[str] = []
+    """Tools that it called, each once."""
+
+
+def habit_of(rollout: Rollout, differences: Iterable[Difference]) -> Habit:
+    """How a rollout treats tools, with everything in which it differs from what is expected."""
+    met_error = any(item.error is not None for item in rollout.items)
+    calls = rollout.expected.calls if rollout.expected else None
+    if calls is None:
+        return Habit(None, [], [], met_error)
+    names = [item.name for item in rollout.items if item.kind == "tool_call" and not item.prompt and item.name]
+    ends = bool(rollout.items) and rollout.items[-1].kind in ("tool_call", "tool_result")
+    made = {item.name for item in made_calls(rollout.items) if item.name}
+    arguments = {f"{call.name}.{name}" for call in calls if call.name in made for name in call.arguments}
+    strayed = {d.subject for d in differences if d.kind in ("call_missing", "call_extra", "argument")}
+    seen = {call.name for call in calls} | made | arguments
+    closed = names[-1] if ends and names else ""
+    return Habit([call.name for call in calls], sorted(seen), sorted(strayed), met_error, closed, sorted(set(names)))
+
+
 class CallHabits:
-    """Counts how passing rollouts treat each tool, one rollout at a time."""
+    """Counts how passing rollouts treat each tool."""
 
     def __init__(self) -> None:
         self.listed: set[str] = set()
         self.seen: Counter[str] = Counter()
         self.strayed: Counter[frozenset[str]] = Counter()
         self.passed = self.passed_with_error = 0
+        self.called: Counter[str] = Counter()
+        self.closed: Counter[str] = Counter()
 
     def add(self, rollout: Rollout, differences: Iterable[Difference]) -> None:
         """Takes in a rollout with everything in which it differs."""
-        if rollout.success:
-            self.passed += 1
-            self.passed_with_error += any(item.error is not None for item in rollout.items)
-        calls = rollout.expected.calls if rollout.expected else None
-        if calls is None:
-            return
-        self.listed.update(call.name for call in calls)
-        if rollout.success:
-            made = {item.name for item in made_calls(rollout.items) if item.name}
-            self.seen.update({call.name for call in calls} | made)
-            self.seen.update({f"{call.name}.{name}" for call in calls if call.name in made for name in call.arguments})
-            strayed = [d.subject for d in differences if d.kind in ("call_missing", "call_extra", "argument")]
-            self.strayed[frozenset(strayed)] += 1
+        self.count(habit_of(rollout, differences), passed=int(bool(rollout.success)), rollouts=1)
+
+    def count(self, habit: Habit, *, passed: int, rollouts: int) -> None:
+        """Takes in rollouts that all treat tools in one way, and how many of them passed."""
+        self.called.update(dict.fromkeys(habit.called, rollouts))
+        self.closed[habit.closed] += rollouts
+        self.passed += passed
+        self.passed_with_error += passed * habit.met_error
+        if habit.listed is not None:
+            self.listed.update(habit.listed)
+        if habit.listed is not None and passed:
+            self.seen.update(dict.fromkeys(habit.seen, passed))
+            self.strayed[frozenset(habit.strayed)] += passed
 
     def conventions(self) -> Conventions:
         """What they tell so far. A tool that strays in nothing but free arguments may well change something."""
@@ -119,7 +174,13 @@ class CallHabits:
         for strayed, rollouts in self.strayed.items():
             tools.update(dict.fromkeys({name.partition(".")[0] for name in strayed - free}, rollouts))
         usual = self.passed_with_error > RARELY * self.passed
-        return Conventions(reading=self._too_often(tools), listed=frozenset(self.listed), free=free, errors_usual=usual)
+        return Conventions(
+            reading=self._too_often(tools),
+            listed=frozenset(self.listed),
+            free=free,
+            errors_usual=usual,
+            closing=frozenset(t for t, n in self.called.items() if self.closed[t] >= max(FEWEST_ENDS, ENDS * n)),
+        )
 
     def _too_often(self, counts: Counter[str]) -> frozenset[str]:
         return frozenset(name for name, count in counts.items() if count > OFTEN * max(self.seen[name], 1))
@@ -146,7 +207,7 @@ def compare_rollout(rollout: Rollout) -> list[Difference]:
 
 def differences_of(rollout: Rollout, conventions: Conventions) -> list[Difference]:
     """The differences that matter, by the conventions of the run."""
-    return [difference for difference in compare_rollout(rollout) if conventions.counts(difference)]
+    return [conventions.settled(one) for one in compare_rollout(rollout) if conventions.counts(one)]
 
 
 def compare_calls(rollout: Rollout) -> list[Difference]:
@@ -158,8 +219,49 @@ def compare_calls(rollout: Rollout) -> list[Difference]:
     found: list[Difference] = []
     for name in sorted({call.name for call in calls} | {item.name for item in made if item.name}):
         theirs = [item for item in made if item.name == name]
-        found += compare_tool(name, [call for call in calls if call.name == name], theirs)
+        mine = list(compare_tool(name, [call for call in calls if call.name == name], theirs))
+        own, closer = whose_doing(name, {one.kind for one in mine}, rollout)
+        found += [msgspec.structs.replace(one, own=own, closer=closer) for one in mine]
     return sorted(found, key=lambda difference: (difference.item is None, difference.item or 0))
+
+
+def whose_doing(tool: str, kinds: set[Kind], rollout: Rollout) -> tuple[str | None, str | None]:
+    """Why the differences of a tool are the agent's own doing, whatever a simulated user said, and what it ended with.
+
+    Either all expected calls are made and a user who was told to ask for more got it, or a call is missing and the
+    last thing that happened is a call that the task does not expect.
+    """
+    script = rollout.expected.script if rollout.expected else None
+    if script is None:
+        return None, None
+    if kinds == {"call_extra"} and is_asked_for(tool, script) and not is_made_up(tool, script, rollout):
+        return "the user was told to ask for it and the task expects a refusal", None
+    last = rollout.items[-1] if rollout.items else None
+    if kinds == {"call_missing"} and last is not None and last.kind in ("tool_call", "tool_result"):
+        calls = [item.name for item in rollout.items if item.kind == "tool_call" and not item.prompt]
+        listed = rollout.expected.calls if rollout.expected and rollout.expected.calls else []
+        if calls and calls[-1] not in {call.name for call in listed}:
+            return None, calls[-1]
+    return None, None
+
+
+def is_asked_for(tool: str, script: str) -> bool:
+    """Whether the verb that a tool is named by stands in what a simulated user was told to ask for."""
+    verb = re.split(r"[\W_]+|(?<=[a-z])(?=[A-Z])", tool.strip("_"))[0].casefold()
+    return len(verb) > 2 and re.search(rf"\b{re.escape(verb)}", script.casefold()) is not None
+
+
+def is_made_up(tool: str, script: str, rollout: Rollout) -> bool:
+    """Whether the user names a record that a tool was called with, and neither its script nor a listed call does.
+
+    What has a digit in it names a record: a number, an id.
+    """
+    expected = rollout.expected.calls if rollout.expected and rollout.expected.calls else []
+    known = f"{script} {[call.arguments for call in expected]}"
+    asked = " ".join(item.text for item in rollout.items if item.kind == "environment" or item.role == "user")
+    made = [call_arguments(item.text) for item in made_calls(rollout.items) if item.name == tool]
+    names = {value for arguments in made for value in arguments.values() if isinstance(value, str)}
+    return any(name in asked and name not in known for name in names if re.search(r"\d", name))
 
 
 def made_calls(items: Sequence[Item]) -> list[Item]:
@@ -197,19 +299,19 @@ def compare_tool(tool: str, expected: Sequence[ExpectedCall], made: Sequence[Ite
             for name in unlike(expected[i], given[j]):
                 yield argument_difference(expected[i], name, given[j], made[j])
     for i in sorted(left):
-        arguments = shown(expected[i].arguments)
+        arguments = value_text(expected[i].arguments)
         yield Difference(key=f"call_missing:{tool}", kind="call_missing", expected=arguments)
     for j in sorted(right):
         at = made[j].position
-        yield Difference(key=f"call_extra:{tool}", kind="call_extra", given=shown(given[j]), item=at)
+        yield Difference(key=f"call_extra:{tool}", kind="call_extra", given=value_text(given[j]), item=at)
 
 
 def argument_difference(call: ExpectedCall, name: str, given: dict[str, Any], item: Item) -> Difference:
     return Difference(
         key=f"argument:{call.name}.{name}",
         kind="argument",
-        expected=shown(call.arguments[name]) if name in call.arguments else None,
-        given=shown(given[name]) if name in given else None,
+        expected=value_text(call.arguments[name]) if name in call.arguments else None,
+        given=value_text(given[name]) if name in given else None,
         item=item.position,
     )
 
@@ -217,13 +319,18 @@ def argument_difference(call: ExpectedCall, name: str, given: dict[str, Any], it
 def unlike(call: ExpectedCall, given: dict[str, Any]) -> list[str]:
     """Names of the arguments that differ and count."""
     names = sorted({*call.arguments, *given}) if call.compared is None else call.compared
-    return [name for name in names if plain_value(call.arguments.get(name)) != plain_value(given.get(name))]
+    return [name for name in names if not is_alike(call.arguments.get(name), given.get(name))]
 
 
 def shared(call: ExpectedCall, given: dict[str, Any]) -> int:
     """How many arguments are there on both sides and alike."""
     both = [name for name in call.arguments if name in given]
-    return sum(plain_value(call.arguments[name]) == plain_value(given[name]) for name in both)
+    return sum(is_alike(call.arguments[name], given[name]) for name in both)
+
+
+def is_alike(one: Any, other: Any) -> bool:
+    """Whether two values are equal, or would be in plain words."""
+    return bool(one == other) or plain_value(one) == plain_value(other)
 
 
 def plain_value(value: Any) -> Hashable:
@@ -238,7 +345,7 @@ def plain_value(value: Any) -> Hashable:
     return value if isinstance(value, bool) or value is None else float(value)
 
 
-def shown(value: Any) -> str:
+def value_text(value: Any) -> str:
     """A value as JSON, a text as it is, not too long."""
     text = value if isinstance(value, str) else msgspec.json.encode(value).decode()
     return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
@@ -253,7 +360,7 @@ def compare_outputs(rollout: Rollout) -> Iterator[Difference]:
     said = said.casefold().replace(",", "")
     for text in outputs:
         if text.casefold().replace(",", "") not in said:
-            yield Difference(key="output_missing", kind="output_missing", expected=shown(text))
+            yield Difference(key="output_missing", kind="output_missing", expected=value_text(text))
 
 
 def compare_answer(rollout: Rollout) -> Iterator[Difference]:
@@ -261,7 +368,8 @@ def compare_answer(rollout: Rollout) -> Iterator[Difference]:
     answers = rollout.expected.answers if rollout.expected else None
     if not answers or rollout.success is not False:
         return
-    given, text, at = rollout.answer, *final_text(rollout.items)
+    answers, given = [solution_of(answer) for answer in answers], rollout.answer
+    text, at = final_text(rollout.items)
     if given is not None and is_any_of(given, answers):
         how = "equal"
     elif concludes(text, answers):
@@ -272,8 +380,8 @@ def compare_answer(rollout: Rollout) -> Iterator[Difference]:
         how = "none"
     else:
         return
-    told = None if given is None else shown(given)
-    yield Difference(key=f"answer:{how}", kind="answer", expected=shown(answers[0]), given=told, item=at)
+    told = None if given is None else value_text(given)
+    yield Difference(key=f"answer:{how}", kind="answer", expected=value_text(answers[0]), given=told, item=at)
 
 
 def was_looked_for(rollout: Rollout) -> bool:
@@ -297,7 +405,7 @@ def compare_schema(rollout: Rollout) -> Iterator[Difference]:
     try:
         answer = msgspec.json.decode(unfenced(rollout.answer or text).encode("utf-8", "replace"))
     except (msgspec.MsgspecError, RecursionError):
-        yield Difference(key="schema:not_json", kind="schema", given=shown(text), item=at)
+        yield Difference(key="schema:not_json", kind="schema", given=value_text(text), item=at)
         return
     for rule, place, message in violations(answer, schema):
         yield Difference(key=f"schema:{rule}:{place}", kind="schema", expected=rule, given=message, item=at)
@@ -309,9 +417,9 @@ def violations(answer: Any, schema: dict[str, Any]) -> list[tuple[str, str, str]
 
     try:
         errors = list(jsonschema.validators.validator_for(schema)(schema).iter_errors(answer))
-    except (jsonschema.SchemaError, RecursionError, TypeError, ValueError, KeyError, AttributeError):
+    except Exception:  # a stranger's schema: whatever keeps it from being followed, it is none
         return []
-    found = sorted((str(e.validator), place, shown(e.message)) for e in errors for place in broken_places(e))
+    found = sorted((str(e.validator), place, value_text(e.message)) for e in errors for place in broken_places(e))
     return [next(group) for _, group in groupby(found, key=lambda error: error[:2])][:MOST_VIOLATIONS]
 
 

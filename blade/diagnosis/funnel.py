@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from blade.diagnosis.analysis import MAX_LISTED, Stage
-from blade.diagnosis.questions import is_true
+from blade.diagnosis.signals import is_true
 from blade.metrics import Outcomes
 from blade.metrics.values import Bools
 from blade.rollouts.table import RolloutTable

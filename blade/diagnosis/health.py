@@ -1,18 +1,22 @@
 """What is wrong with the data, the infrastructure and the verifier, before anybody blames the model."""
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from blade.diagnosis.analysis import MAX_LISTED, FindingCause, PublishedCheck
-from blade.diagnosis.anomalies import find_anomalies
 from blade.diagnosis.found import Found, about_files, about_rows, count, say
 from blade.diagnosis.hygiene import data_findings
-from blade.diagnosis.observations import Noted
-from blade.diagnosis.signals import RULES, Sightings
+from blade.diagnosis.noting import Noted
+from blade.diagnosis.signals import RULES, Sightings, titled
 from blade.diagnosis.verdicts import Rival, verdict_findings
 from blade.metrics import Outcomes
-from blade.rollouts.table import Run, examples
+from blade.metrics.adjusting import benjamini_hochberg
+from blade.metrics.rounding import percent
+from blade.metrics.stratified import associate
+from blade.metrics.values import Bools, Ints
+from blade.rollouts.table import RolloutTable, Run, examples
 
 MOST_NAMES = 4
 DUPLICATE_HINTS = {"identical": "counted once", "conflicting": "choose with --duplicates first, last or all"}
@@ -61,7 +65,7 @@ def bad_scores(run: Run) -> list[Found]:
     if not run.bad_scores:
         return []
     first, number = run.bad_scores[0], len(run.bad_scores)
-    message = f"{count(number, 'row')} whose score is no number; the first is line {first.line}: {first.reason}"
+    message = f"{count(number, 'row')} whose score is not a number; the first is line {first.line}: {first.reason}"
     return [about_files(say("bad_scores", "DA", message, "judge these rollouts again", rows=number))]
 
 
@@ -124,7 +128,8 @@ def by_kind(run: Run, outcomes: Outcomes, sightings: Sightings, *, kind: str, ca
         seen = sightings.seen[rule.code]
         keep = outcomes.success[seen.rows] != 1.0
         if rule.kind == kind and keep.any():
-            message = f"{rule.title} in {count(int(keep.sum()), 'rollout')} that did not pass"
+            title = titled(rule, seen.rows[keep], run.table)
+            message = f"{title} in {count(int(keep.sum()), 'rollout')} that did not pass"
             finding = say(rule.code, cause, message, HINTS[kind])
             out.append(about_rows(run.table, finding, seen.rows[keep], items=seen.items[keep]))
     return out
@@ -139,8 +144,71 @@ def anomalies(run: Run, outcomes: Outcomes) -> list[Found]:
         for found in find_anomalies(run.table, flag):
             message = (
                 f"{found.group}: {found.failed} of {found.members} rollouts {word}, "
-                f"against {found.rate_elsewhere:.1%} elsewhere (p = {found.p_value:.2g} within tasks, adjusted)"
+                f"against {percent(found.rate_elsewhere)} elsewhere (p = {found.p_value:.2g} within tasks, adjusted)"
             )
             finding = say("anomalous_group", "IR", message, "look at what happened there; rerun it if it was an outage")
             out.append(about_rows(run.table, finding, found.rows))
     return out
+
+
+WINDOWS = 8
+LEVEL = 0.01
+FEWEST = 5
+"""Rollouts a group must have to be judged at all."""
+
+
+class Anomaly(NamedTuple):
+    """A group of rollouts that fails more often than the rest of the same tasks."""
+
+    group: str
+    rows: Ints
+    """Its failing rows."""
+    members: int
+    failed: int
+    rate_elsewhere: float
+    p_value: float
+    """Adjusted for all groups tested."""
+
+
+def find_anomalies(table: RolloutTable, failing: Bools) -> list[Anomaly]:
+    """Groups whose failures (by the given flag) exceed those of their siblings, most certain first."""
+    groups = [group for group in candidate_groups(table) if FEWEST <= int(group[1].sum()) < len(table)]
+    tested: list[tuple[str, Bools, float]] = []
+    for name, members in groups:
+        found = associate(table.task, members, failing)
+        if found.p_value is not None:
+            tested.append((name, members, found.p_value if found.excess > 0 else 1.0))
+    adjusted = benjamini_hochberg([p for _, _, p in tested])
+    kept = [(t, p) for t, p in zip(tested, adjusted, strict=True) if p < LEVEL]
+    return [describe(name, members, failing, p) for (name, members, _), p in sorted(kept, key=lambda k: k[1])]
+
+
+def describe(name: str, members: Bools, failing: Bools, p_value: float) -> Anomaly:
+    rest = ~members
+    return Anomaly(
+        group=name,
+        rows=np.flatnonzero(members & failing),
+        members=int(members.sum()),
+        failed=int((members & failing).sum()),
+        rate_elsewhere=float(failing[rest].mean()),
+        p_value=p_value,
+    )
+
+
+def candidate_groups(table: RolloutTable) -> list[tuple[str, Bools]]:
+    """Every repeat, every file, and equal stretches of time by when responses were made."""
+    groups = [(f"repeat {number}", table.repeat == number) for number in np.unique(table.repeat)[:64].tolist()]
+    files = np.unique(table.rows.file)
+    if len(files) > 1:
+        groups += [(f"file {number + 1}", table.rows.file == number) for number in files.tolist()]
+    return groups + time_windows(table)
+
+
+def time_windows(table: RolloutTable) -> list[tuple[str, Bools]]:
+    made = table.rows.numbers("response.created_at")
+    known = ~np.isnan(made)
+    if known.sum() < WINDOWS * FEWEST or len(np.unique(made[known])) < WINDOWS:
+        return []
+    edges = np.quantile(made[known], np.linspace(0, 1, WINDOWS + 1))
+    place = np.clip(np.searchsorted(edges, made, side="right") - 1, 0, WINDOWS - 1)
+    return [(f"time window {i + 1} of {WINDOWS}", known & (place == i)) for i in range(WINDOWS)]

@@ -1,12 +1,14 @@
 """Data artifacts: what makes a run's numbers mean something other than they seem to.
 
-Mixed configurations inside one run, tasks that are the same task under two ids, prompts that give the answer away,
-and verifier fields that contradict the reward.
+Mixed configurations inside one run, tasks that are the same task under two ids, and verifier fields that contradict
+the reward.
 """
 
 import hashlib
-import re
-from typing import NamedTuple
+from collections.abc import Sequence
+from functools import partial
+from itertools import chain
+from typing import Literal, NamedTuple
 
 import msgspec
 import numpy as np
@@ -15,6 +17,7 @@ from blade.diagnosis.answers import EXPECTED_FIELDS, expected_of, first_stated
 from blade.diagnosis.found import Found, about_rows, say
 from blade.diagnosis.inventory import counts
 from blade.diagnosis.slicing import goes_with
+from blade.engine import share
 from blade.metrics import Outcomes
 from blade.metrics.values import Ints
 from blade.rollouts import Column, Rollout, Run
@@ -32,24 +35,25 @@ AGREEMENT = 0.9
 """A field that agrees with the reward at least this often is a verdict; where it then disagrees, something is wrong."""
 NATURAL = 0.5
 """When more than this share of prompts hold their answer, the task is meant to (options, extraction)."""
-SHORTEST_ANSWER = 2
 REFERENCES = ("reference", "ref_c", "reference_answer")
 """Further fields that hold what an answer is held against."""
 HELD = ("tool_call", "environment")
 """Items by which a task may say more than its request."""
-CUE = (
-    r"(?:answer|solution|expected(?: output| result)?|ground truth|correct(?: option| choice)?"
-    r"|spoiler|rubric|grad(?:er|ing))\b"
-)
-"""Words that may come a little before an answer they tell."""
-FIELD = (
-    r"(?:\b(?:gold|target|label|reference|truth|result|output|(?:answer[ _])?key)\b"
-    r"[\"']?\s*(?:[:=]|is|->)\s*[\"']?|####\s*)"
-)
-"""Names under which data sets keep an answer: they must stand right before it."""
 
-Sample = tuple[int, Rollout]
-"""A row and its rollout."""
+
+class Sample(NamedTuple):
+    """What one rollout of a task says about the task."""
+
+    row: int
+    """Which it is."""
+    prompt: bytes
+    """Hash of the words it was given, the system's left out; empty for none."""
+    expected: str | None
+    """The answer the task expects."""
+    reference: str | None
+    """What the row holds an answer against."""
+    request: bytes = b""
+    """Hash of the request as it is stored; empty where there is none, or where tools or a user answer."""
 
 
 def data_findings(run: Run, outcomes: Outcomes) -> list[Found]:
@@ -59,7 +63,6 @@ def data_findings(run: Run, outcomes: Outcomes) -> list[Found]:
         *mixed_configs(run),
         *twin_tasks(run, samples),
         *conflicting_twins(run, samples),
-        *leaks(run, samples),
         *contradictions(run, outcomes),
     ]
 
@@ -95,27 +98,50 @@ def rows_other_than(column: Column, level: str | None) -> Ints:
 def first_rollouts(run: Run) -> list[Sample]:
     """One rollout of each task, to look at its prompt."""
     _, first = np.unique(run.table.task, return_index=True)
-    return list(run.numbered_rollouts(first[:MOST_TASKS].tolist()))
+    return list(chain.from_iterable(share(partial(samples_of, run), run.shared_out(first[:MOST_TASKS]))))
+
+
+def samples_of(run: Run, rows: Ints) -> list[Sample]:
+    """What some rows say about their tasks."""
+    found: dict[int, Sample] = {}
+    alone: list[int] = []
+    for row, rollout in run.numbered_rollouts(rows.tolist()):
+        words = " ".join(prompt_of(rollout).split())
+        found[row] = Sample(row, digest(words) if words else b"", expected_of(rollout), reference_of(rollout))
+        if not any(item.kind in HELD for item in rollout.items):
+            alone.append(row)
+    for row, request in run.read(alone, request_of):
+        if request:
+            found[row] = found[row]._replace(request=hashlib.sha256(request).digest())
+    return list(found.values())
 
 
 def prompt_of(rollout: Rollout) -> str:
     return "\n".join(item.text for item in rollout.items if item.prompt and item.role != "system")
 
 
+def digest(words: str) -> bytes:
+    return hashlib.sha256(words.encode("utf-8", "replace")).digest()
+
+
 def twin_tasks(run: Run, samples: list[Sample]) -> list[Found]:
     """Tasks whose prompts are word for word the same."""
-    groups: dict[str, list[Sample]] = {}
-    for row, rollout in samples:
-        words = " ".join(prompt_of(rollout).split())
-        if words:
-            groups.setdefault(hashlib.sha256(words.encode("utf-8", "replace")).hexdigest(), []).append((row, rollout))
-    twins = [group for group in groups.values() if len(group) > 1 and same_expectation(group)]
+    twins = [group for group in alike(samples, "prompt") if len({sample.expected for sample in group}) == 1]
     # Where most prompts are alike, the task is told elsewhere (a simulated user, a state).
     if not twins or sum(map(len, twins)) > NATURAL * len(samples):
         return []
     message = f"{sum(map(len, twins))} tasks share their prompt with another task, in {len(twins)} groups"
     finding = say("twin_tasks", "DA", message, "a copied task counts twice; keep one id per task")
-    return [about_rows(run.table, finding, np.asarray([row for group in twins for row, _ in group]))]
+    return [about_rows(run.table, finding, np.asarray([sample.row for group in twins for sample in group]))]
+
+
+def alike(samples: Sequence[Sample], field: Literal["prompt", "request"]) -> list[list[Sample]]:
+    """Samples that have the same there, as far as they have anything."""
+    groups: dict[bytes, list[Sample]] = {}
+    for sample in samples:
+        if key := getattr(sample, field):
+            groups.setdefault(key, []).append(sample)
+    return [group for group in groups.values() if len(group) > 1]
 
 
 class Asked(msgspec.Struct):
@@ -140,15 +166,10 @@ def conflicting_twins(run: Run, samples: list[Sample]) -> list[Found]:
 
     Where tools or a simulated user answer, the difference may lie in what they say; there nothing can be told.
     """
-    alone = {row: rollout for row, rollout in samples if not any(item.kind in HELD for item in rollout.items)}
-    groups: dict[bytes, list[Sample]] = {}
-    for row, request in run.read(alone, request_of):
-        if request:
-            groups.setdefault(hashlib.sha256(request).digest(), []).append((row, alone[row]))
-    twins = [group for group in groups.values() if len({reference_of(rollout) for _, rollout in group} - {None}) > 1]
+    twins = [group for group in alike(samples, "request") if len({sample.reference for sample in group} - {None}) > 1]
     if not twins:
         return []
-    tasks = [int(run.table.task[row]) for group in twins for row, _ in group]
+    tasks = [int(run.table.task[sample.row]) for group in twins for sample in group]
     message = f"{len(tasks)} tasks are asked in the same request as another that expects another answer"
     finding = say("conflicting_twins", "DA", message, "at most one of them can be right; repair their inputs")
     return [about_rows(run.table, finding, np.flatnonzero(np.isin(run.table.task, tasks)))]
@@ -157,49 +178,6 @@ def conflicting_twins(run: Run, samples: list[Sample]) -> list[Found]:
 def reference_of(rollout: Rollout) -> str | None:
     """What a row holds an answer against."""
     return first_stated(rollout, (*EXPECTED_FIELDS, *REFERENCES))
-
-
-def same_expectation(group: list[Sample]) -> bool:
-    return len({expected_of(rollout) for _, rollout in group}) == 1
-
-
-class Leak(NamedTuple):
-    """A prompt that tells the expected answer."""
-
-    row: int
-    item: int
-    """Item of the prompt that tells it, -1 when no single one does."""
-    quote: str
-
-
-def leaks(run: Run, samples: list[Sample]) -> list[Found]:
-    """Prompts that say what the answer is; a prompt that merely contains it may do so on purpose."""
-    found = [leak for row, rollout in samples if (leak := find_leak(row, rollout)) is not None]
-    if not found or len(found) > NATURAL * len(samples):
-        return []
-    message = f"the prompt of {len(found)} tasks tells the expected answer, for example: {found[0].quote!r}"
-    finding = say("leaked_answer", "DA", message, "remove the answer from the prompt and rerun these tasks")
-    rows, items = np.asarray([leak.row for leak in found]), np.asarray([leak.item for leak in found])
-    return [about_rows(run.table, finding, rows, items=items)]
-
-
-def find_leak(row: int, rollout: Rollout) -> Leak | None:
-    expected = expected_of(rollout)
-    if expected is None or len(re.findall(r"\w", expected)) < SHORTEST_ANSWER or len(expected) > 500:
-        return None
-    match = told(expected.strip()).search(prompt_of(rollout))
-    if match is None:
-        return None
-    quote = " ".join(match[0].split())[:120]
-    prompts = (item for item in rollout.items if item.prompt and quote[:30] in " ".join(item.text.split()))
-    return Leak(row, next((item.position for item in prompts), -1), quote)
-
-
-def told(expected: str) -> re.Pattern[str]:
-    """An answer after a word for it in the same line, alone in the line after one, or as a field."""
-    value = rf"(?<!\w){re.escape(expected)}(?!\w)"
-    alone = rf"[^\w\n]*\n\s*{value}[^\w\n]*(?:\n|\Z)"
-    return re.compile(rf"{CUE}(?:[^\n]{{0,40}}?{value}|{alone})|{FIELD}{value}", re.IGNORECASE)
 
 
 def contradictions(run: Run, outcomes: Outcomes) -> list[Found]:

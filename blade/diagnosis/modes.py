@@ -7,14 +7,15 @@ rollouts as often is boilerplate and says nothing; observations made in the same
 
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple, get_args
 
 import numpy as np
 
 from blade.diagnosis.analysis import MAX_LISTED, Basis, Mode, ObservationKind
 from blade.diagnosis.headroom import ablate
-from blade.diagnosis.observations import Incidence, Observation, Observations, title_of
+from blade.diagnosis.noting import Incidence, Noted
+from blade.diagnosis.observations import Observation, title_of
 from blade.diagnosis.pairs import REPORTED, Trait
 from blade.metrics import Interval, Metric, Outcomes
 from blade.metrics.adjusting import benjamini_hochberg
@@ -53,6 +54,8 @@ ENDING_CAUSES: dict[tuple[str, str], str] = {
 }
 """The root cause that an ending is, by its kind and whose doing it was: who ran out of what it was allowed to use did
 so by its own doing; an agent's own error is anybody's."""
+
+NO_CALL = Observation("difference", "no_call", "no tool was called although calls were expected")
 
 
 class Within(NamedTuple):
@@ -117,12 +120,12 @@ def sums(places: Ints, weights: Floats, *, width: int = 0) -> Floats:
     return np.bincount(places, weights=weights, minlength=width).astype(np.float64)
 
 
-def mine(observations: Observations, outcomes: Outcomes) -> Mined:
+def mine(noted: Noted, outcomes: Outcomes) -> Mined:
     """What goes with failing among all that was observed."""
     if outcomes.is_continuous or not len(outcomes.task):
         return NOTHING_MINED
     run = counts_of(outcomes)
-    found = [test(*one, run) for one in with_absences(observations.incidences(), run)]
+    found = [test(*one, run) for one in with_absences(noted, run)]
     tested = [one for one in found if one is not None]
     known = [one for one in tested if one.p is not None]
     adjusted = benjamini_hochberg([one.p for one in known if one.p is not None])
@@ -146,16 +149,30 @@ def without_verdicts(modes: list[Tested], run: Run2x2) -> list[Tested]:
     ]
 
 
-def with_absences(
-    found: Iterable[tuple[Observation, Incidence]], run: Run2x2
-) -> Iterable[tuple[Observation, Incidence]]:
-    """The observations, and of a tool that most rollouts call also that one does not."""
-    for observation, seen in found:
-        yield observation, seen
+def with_absences(noted: Noted, run: Run2x2) -> Iterable[tuple[Observation, Incidence]]:
+    """The observations, and of a tool that most rollouts call also that one does not.
+
+    A rollout without any call misses every call that is expected: that is one thing, and not one for each tool.
+    """
+    idle = np.asarray(sorted(noted.idle - noted.talks), dtype=np.int64)
+    for observation, seen in noted.observations.incidences():
+        if observation.kind == "difference" and observation.subject.startswith("call_missing:"):
+            kept = ~np.isin(seen.rows, idle)
+            seen = Incidence(seen.rows[kept], seen.items[kept])
+        if len(seen.rows):
+            yield observation, seen
         if observation.kind == "call" and len(run.task) / 2 <= len(seen.rows) < len(run.task):
-            rows = np.setdiff1d(np.arange(len(run.task)), seen.rows)
-            absent = Observation("call", observation.subject, "not called")
-            yield absent, Incidence(rows, np.full(len(rows), -1, dtype=np.int64))
+            yield (
+                Observation("call", observation.subject, "not called"),
+                nowhere_in(np.setdiff1d(np.arange(len(run.task)), seen.rows)),
+            )
+    if len(idle):
+        yield NO_CALL, nowhere_in(idle)
+
+
+def nowhere_in(rows: Ints) -> Incidence:
+    """Something that is missing from rollouts, and so at none of their items."""
+    return Incidence(rows, np.full(len(rows), -1, dtype=np.int64))
 
 
 def test(observation: Observation, seen: Incidence, run: Run2x2) -> Tested | None:
@@ -228,7 +245,10 @@ def between_tasks(rows: Ints, run: Run2x2) -> float | None:
 
 def distinct(found: Sequence[Tested]) -> list[Tested]:
     """One for all that are made in the same failing rollouts, the most telling kind first."""
-    ordered = sorted(found, key=lambda one: (RANK[one.observation.kind], -len(one.failing), one.observation))
+    ordered = sorted(
+        found,
+        key=lambda one: (RANK[one.observation.kind], -len(one.failing), not one.observation.subject, one.observation),
+    )
     heads: list[tuple[Tested, set[int], list[Observation]]] = []
     for one in ordered:
         rows = set(one.failing.tolist())
@@ -252,7 +272,6 @@ def describe_modes(found: Sequence[Tested], table: RolloutTable, outcomes: Outco
 
 def describe(code: str, found: Tested, table: RolloutTable, gain: Metric) -> Mode:
     observation, seen = found.observation, found.seen
-    cited = seen.rows[np.isin(seen.rows, found.failing)][:MOST_CITED]
     return Mode(
         code=code,
         kind=observation.kind,
@@ -270,8 +289,14 @@ def describe(code: str, found: Tested, table: RolloutTable, gain: Metric) -> Mod
         also=[title_of(other) for other in found.also],
         cause=cause_of(observation),
         headroom=gain,
-        citations=table.citations(cited, seen.items[np.isin(seen.rows, cited)]),
+        citations=[table.citation(*place) for place in failing_places(found)[:MOST_CITED]],
     )
+
+
+def failing_places(found: Tested) -> list[tuple[int, int]]:
+    """Row and item (-1 for none) of each failing rollout that shows it."""
+    chosen = np.isin(found.seen.rows, found.failing)
+    return list(zip(found.seen.rows[chosen].tolist(), found.seen.items[chosen].tolist(), strict=True))
 
 
 def position_of(seen: Incidence, table: RolloutTable) -> float | None:
@@ -301,14 +326,38 @@ def cause_of(observation: Observation) -> str | None:
     """The root cause that a typed ending or a call against its schema is in itself; `None` for everything else."""
     if observation.kind == "ending":
         kind, _, origin = observation.subject.partition(", ")
-        return ENDING_CAUSES.get((kind, origin), ENDING_CAUSES.get((kind, "")))
+        return ending_cause(kind, origin)
     return "BI" if observation.kind in ("invalid_call", "repeated_call", "no_call") else None
+
+
+def ending_cause(kind: str, origin: str) -> str | None:
+    """The root cause that an ending is, if it is one."""
+    return ENDING_CAUSES.get((kind, origin), ENDING_CAUSES.get((kind, "")))
+
+
+def verdict_fields(tested: Iterable[Tested], outcomes: Outcomes) -> Iterator[str]:
+    """Fields that the outcome decides, wherever a row has them: the score under another name, or a part of it."""
+    passed, failed = int((outcomes.success == 1.0).sum()), int((outcomes.success != 1.0).sum())
+    levels: dict[str, list[tuple[int, int]]] = {}
+    for one in tested:
+        if one.observation.kind == "field":
+            failing = len(one.failing)
+            levels.setdefault(one.observation.subject, []).append((len(one.seen.rows) - failing, failing))
+    for field, counts in levels.items():
+        one_each = len(counts) == 2 and all(0 in pair for pair in counts) and counts[0].index(0) != counts[1].index(0)
+        if one_each or (passed, 0) in counts or (0, failed) in counts:
+            yield field
 
 
 def traits_of(mined: Mined, table: RolloutTable, outcomes: Outcomes) -> list[Trait]:
     """What goes with failing or with passing within tasks, most certain first."""
     passed, failed = int((outcomes.success == 1.0).sum()), int((outcomes.success != 1.0).sum())
-    chosen = [one for one in mined.tested if one.q is not None and one.q <= REPORTED and one.basis == BASES[0]]
+    scores = {*verdict_fields(mined.tested, outcomes)}
+    chosen = [
+        one
+        for one in mined.tested
+        if one.q is not None and one.q <= REPORTED and one.basis == BASES[0] and one.observation.subject not in scores
+    ]
     chosen.sort(key=lambda one: (one.q, one.p, one.observation))
     return [
         Trait(

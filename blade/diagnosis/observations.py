@@ -1,48 +1,52 @@
-"""What one pass over all rollouts notes: per rollout a set of observations, each with the item where it was made.
+"""What is noted about one rollout while it is read: a set of observations, each with the item where it was made.
 
 An observation is a kind, a subject and words that are the run's own: a typed ending, what a tool said with its
 particulars masked, a check that failed, a call, the form of the answer. None of them is a verdict: whether one goes
-with failing is asked later, of all rollouts at once. Observing one rollout needs no other, so the pass can be divided.
+with failing is asked later, of all rollouts at once. Observing one row needs no other and no table, so that rows can
+be observed wherever they are read.
 """
 
 import hashlib
-from array import array
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
-import numpy as np
 
 from blade.diagnosis.analysis import ObservationKind
-from blade.diagnosis.answers import Answered, answer_of, expected_of, form_of, normalize
+from blade.diagnosis.answers import EXPECTED_FIELDS, GIVEN_FIELDS, answer_of, expected_of, form_of, normalize
 from blade.diagnosis.arguments import invalid_call
-from blade.diagnosis.differences import CallHabits, Conventions, Difference, compare_rollout, in_words
+from blade.diagnosis.differences import Conventions, Difference, Habit, compare_rollout, habit_of
 from blade.diagnosis.predictors import Value, task_features
-from blade.diagnosis.slicing import FOREIGN, goes_with
 from blade.diagnosis.templates import LONGEST, last_line, masked, opens_as_error, template_of
-from blade.metrics.values import Floats, Ints
-from blade.rollouts import Item, Rollout, Run
-from blade.rollouts.columns import MAX_TEXT, level_text
+from blade.rollouts import Item, Rollout
+from blade.rollouts.columns import MAX_TEXT
+from blade.rollouts.conform import BadRow
 from blade.rollouts.endings import split_thinking
-from blade.rollouts.identity import MADE
-from blade.rollouts.table import RolloutTable
+from blade.rollouts.formats import Format, gym
+from blade.rollouts.meaning import meaning_of
+from blade.rollouts.observing import Sighting, register
+from blade.rollouts.trajectory import read_row
+from blade.rollouts.values import Ending
 
 SHORT_RESULT = 200
 """A tool's longer answers are data; what it says in fewer characters is a message."""
 LOOP = 3
 """Identical calls that make a loop: a second try is common sense, a third is not."""
-MOST_LEVELS = 40
-VERDICT_ITSELF = "answer:other"
-"""That the answer is a wrong one is not why it is wrong."""
 KEPT_ANSWER = 400
 KEPT_VALUE = 60
 """Characters of a value that a sentence may repeat."""
 MOST_NAMED = 200
 DEEPEST = 4
+READ = frozenset({
+    "ending", "schema_str", *EXPECTED_FIELDS, *GIVEN_FIELDS, *gym.EXPECTED_FIELDS, *gym.ANSWER_FIELDS,
+    *gym.STATUS_FIELDS,
+})  # fmt: skip
+"""Fields of a single value that more is made of than a column."""
 NAMES = ("name", "id", "test", "check", "criterion", "nodeid", "key")
 STATUSES = ("status", "passed", "success", "outcome", "result", "met", "ok", "correct", "action_match", "satisfied")
-OWN = MADE | {"reward", "model", "agent", "seed", "repeat", "trial", "source", "ending"}
+PASSED_LISTS, FAILED_LISTS = ("success", "passed", "pass"), ("failure", "failed", "fail")
+"""Keys of an object that lists the names of its tests by how they ended, as SWE-bench's reports do."""
 
 
 class Observation(NamedTuple):
@@ -55,117 +59,100 @@ class Observation(NamedTuple):
     """What was seen, particulars masked."""
 
 
-class Incidence(NamedTuple):
-    """Where an observation was made."""
+class Answer(msgspec.Struct, frozen=True, array_like=True):
+    """What a rollout answered; of a long one only as much as tells it from others."""
 
-    rows: Ints
-    items: Ints
-    """Position of the item in each row; -1 for none."""
-
-
-class Observations:
-    """Observations of many rollouts; those of two passes can be joined."""
-
-    def __init__(self) -> None:
-        self._rows: dict[Observation, array[int]] = {}
-        self._items: dict[Observation, array[int]] = {}
-
-    def add(self, row: int, seen: Mapping[Observation, int]) -> None:
-        """Notes what was seen in one rollout."""
-        for observation, item in seen.items():
-            self._rows.setdefault(observation, array("q")).append(row)
-            self._items.setdefault(observation, array("q")).append(item)
-
-    def add_rows(self, observation: Observation, rows: Ints) -> None:
-        """Notes one observation that no item is behind, in several rollouts."""
-        self._rows.setdefault(observation, array("q")).extend(rows.tolist())
-        self._items.setdefault(observation, array("q")).extend([-1] * len(rows))
-
-    def join(self, other: "Observations") -> None:
-        """Takes over what another pass saw in other rollouts."""
-        for observation, rows in other._rows.items():
-            self._rows.setdefault(observation, array("q")).extend(rows)
-            self._items.setdefault(observation, array("q")).extend(other._items[observation])
-
-    def incidences(self, *, fewest: int = 2) -> Iterator[tuple[Observation, Incidence]]:
-        """Each observation with its rows in order, those made in very few rollouts left out."""
-        for observation in sorted(self._rows):
-            if len(self._rows[observation]) >= fewest:
-                rows = np.asarray(self._rows[observation], dtype=np.int64)
-                order = np.argsort(rows, kind="stable")
-                yield observation, Incidence(rows[order], np.asarray(self._items[observation], dtype=np.int64)[order])
+    given: str
+    """How the answer begins."""
+    plain: str
+    """The answer without harmless differences, or a hash of that."""
+    expected: str | None
+    """What the task expects."""
 
 
-class Noted(NamedTuple):
-    """What the pass over all rollouts of a run brings back."""
+class Note(msgspec.Struct, frozen=True, array_like=True):
+    """What is noted about one rollout besides its observations."""
 
-    observations: Observations
-    differences: dict[int, list[Difference]]
-    """Row -> how it differs from what its task lists, as far as the run's own passing rollouts say that it matters."""
-    answers: list[Answered]
-    """What rows answered, those without an answer left out."""
-    talks: frozenset[int]
-    """Rows in which somebody else than the agent and its tools speaks after the prompt: a simulated user."""
-    acts: frozenset[int]
-    """Rows with anything in their trajectory after the prompt."""
-    idle: frozenset[int]
-    """Rows without a call where the task expects some."""
-    features: dict[str, dict[str, Value]]
-    """Task -> what is known of it before it is tried."""
-    conventions: Conventions
-    """What passing rollouts tell about the tools."""
+    differences: list[Difference]
+    """How it differs from what its task lists, the answer as if it had been judged wrong."""
+    habit: Habit
+    """How it treats tools."""
+    answer: Answer | None
+    """What it answered."""
+    ending: Ending | None
+    """How it ended, where the row itself says so."""
+    message: str
+    """What the ending says, particulars masked."""
+    talks: bool
+    """Whether somebody else than the agent and its tools speaks after the prompt: a simulated user."""
+    acts: bool
+    """Whether anything is in its trajectory after the prompt."""
+    called: bool
+    """Whether it calls a tool."""
+    features: dict[str, Value]
+    """What it tells about its task before it is tried."""
 
 
-NOTHING_NOTED = Noted(Observations(), {}, [], frozenset(), frozenset(), frozenset(), {}, Conventions())
+NOTE: msgspec.msgpack.Decoder[Note] = msgspec.msgpack.Decoder(Note)
 
 
-def note_run(run: Run, success: Floats) -> Noted:
-    """One pass over all rollouts of a run."""
-    found, habits = Observations(), CallHabits()
-    differences: dict[int, list[Difference]] = {}
-    answered: list[Answered] = []
-    expected: dict[int, list[str]] = {}
-    features: dict[str, dict[str, Value]] = {}
-    talks, acts, called = set(), set(), set()
-    for row, read in run.numbered_rollouts(range(len(run.table))):
-        rollout = msgspec.structs.replace(read, success=None if np.isnan(success[row]) else bool(success[row] == 1.0))
-        made = [item for item in rollout.items if not item.prompt]
-        found.add(row, observe(rollout, made))
-        compared = compare_rollout(rollout)
-        habits.add(rollout, compared)
-        differences[row] = [shortened(difference) for difference in compared]
-        if (answer := answer_in(row, rollout)) is not None:
-            answered.append(answer)
-        if rollout.expected is not None and rollout.expected.calls is not None:
-            expected[row] = [call.name for call in rollout.expected.calls]
-        if rollout.task not in features:
-            features[rollout.task] = task_features(rollout, Conventions())
-        if any(item.kind == "tool_call" for item in made):
-            called.add(row)
-        if made:
-            acts.add(row)
-        if any(item.kind == "environment" for item in made):
-            talks.add(row)
-    found.join(observe_fields(run.table))
-    conventions = habits.conventions()
-    kept = {row: [one for one in listed if conventions.counts(one)] for row, listed in differences.items()}
-    for row, mattering in kept.items():
-        telling = [one for one in reversed(mattering) if one.key != VERDICT_ITSELF]
-        found.add(row, {as_observation(one): -1 if one.item is None else one.item for one in telling})
-    changes = {row: [tool for tool in tools if tool not in conventions.reading] for row, tools in expected.items()}
-    for row, tools in changes.items():
-        task = run.table.tasks[int(run.table.task[row])]
-        features[task] |= {"expected changes": float(len(tools)), "the tools expected": frozenset(tools)}
-    return Noted(
-        observations=found,
-        differences=kept,
-        answers=answered,
-        talks=frozenset(talks),
-        acts=frozenset(acts),
-        idle=frozenset(row for row, tools in changes.items() if tools and row not in called),
-        features=features,
-        conventions=conventions,
+@register
+def observe_row(data: bytes, form: Format) -> Sighting:
+    """Everything a diagnosis needs of one row; a row that cannot be decoded whole has nothing to tell."""
+    try:
+        record, items = read_row(data, form)
+    except BadRow:
+        record, items = {}, []
+    if form.output is None and all(map(is_told_by_table, record.items())):
+        return NOTHING_SEEN
+    return sighting_of(record, items, form)
+
+
+def is_told_by_table(field: tuple[str, Any]) -> bool:
+    """Whether a field is one of those that the columns hold, and no answer, expectation or ending."""
+    name, value = field
+    return (
+        name not in READ and not isinstance(value, list | dict) and (type(value) is not str or len(value) <= MAX_TEXT)
     )
+
+
+def sighting_of(record: dict[str, Any], items: list[Item], form: Format) -> Sighting:
+    """What is noted about a row that was decoded."""
+    meaning = meaning_of(record, form)
+    rollout = Rollout(
+        task="",
+        repeat=0,
+        success=False,
+        ending=meaning.ending or stated_ending(record),
+        answer=meaning.answer,
+        expected=meaning.expected,
+        tests=meaning.tests,
+        fields=meaning.fields,
+        tools=meaning.tools,
+        items=items,
+    )
+    made = [item for item in rollout.items if not item.prompt]
+    differences = compare_rollout(rollout)
+    note = Note(
+        differences=[shortened(difference) for difference in differences],
+        habit=habit_of(rollout, differences),
+        answer=answer_in(rollout),
+        ending=meaning.ending,
+        message=template_of(rollout.ending.message or meaning.message or ""),
+        talks=any(item.kind == "environment" for item in made),
+        acts=bool(made),
+        called=any(item.kind == "tool_call" for item in made),
+        features=task_features(rollout, Conventions()),
+    )
+    return Sighting(seen=observe(rollout, made), note=msgspec.msgpack.encode(note))
+
+
+def stated_ending(record: Mapping[str, Any]) -> Ending:
+    """The ending that a row of our own form states; the usual one where it states none that can be read."""
+    try:
+        return msgspec.convert(record["ending"], Ending)
+    except (KeyError, msgspec.ValidationError):
+        return Ending()
 
 
 def shortened(difference: Difference) -> Difference:
@@ -182,26 +169,18 @@ def told_apart(value: str | None) -> str | None:
     return hashlib.sha256(value.encode("utf-8", "replace")).hexdigest()
 
 
-def as_observation(difference: Difference) -> Observation:
-    if difference.kind == "test_failed":
-        return Observation("test", difference.subject, "failed")
-    return Observation("difference", difference.key, in_words(difference))
-
-
-def answer_in(row: int, rollout: Rollout) -> Answered | None:
-    """What a rollout answered; `None` where it gave no answer. Of a long one only as much as tells it from others."""
+def answer_in(rollout: Rollout) -> Answer | None:
+    """What a rollout answered; `None` where it gave no answer."""
     given = answer_of(rollout)
     if not given or not given.strip():
         return None
-    plain = told_apart(normalize(given)) or ""
-    return Answered(row, given[:KEPT_ANSWER], plain, expected_of(rollout))
+    return Answer(given[:KEPT_ANSWER], told_apart(normalize(given)) or "", expected_of(rollout))
 
 
 def observe(rollout: Rollout, made: Sequence[Item]) -> dict[Observation, int]:
     """What is seen in one rollout: each observation with the first item it was made at, -1 for none."""
     seen: dict[Observation, int] = {}
     for observation, item in (
-        *endings(rollout),
         *checks(rollout),
         *results(made),
         *calls(made, rollout.tools),
@@ -216,16 +195,6 @@ def observe(rollout: Rollout, made: Sequence[Item]) -> dict[Observation, int]:
 Seen = Iterator[tuple[Observation, int]]
 
 
-def endings(rollout: Rollout) -> Seen:
-    """How the format says that the rollout ended, unless it says that all was well."""
-    ending = rollout.ending
-    if ending.kind != "completed":
-        whose = f"{ending.kind}, {ending.origin}" if ending.origin else ending.kind
-        yield Observation("ending", whose, ending.name or ending.kind), -1
-        if ending.message:
-            yield Observation("ending", "message", template_of(ending.message)), -1
-
-
 def checks(rollout: Rollout) -> Seen:
     """Every named status in lists of the row."""
     for path, name, how in named_statuses(rollout.fields):
@@ -233,10 +202,15 @@ def checks(rollout: Rollout) -> Seen:
 
 
 def named_statuses(value: Any, path: str = "", depth: int = 0) -> Iterator[tuple[str, str, str]]:
-    """Path, name and status of the elements of lists that give each of their elements both."""
+    """Path, name and status of what lists give both for, and of names in a list of failures beside one of passes."""
     if depth > DEEPEST:
         return
     if isinstance(value, dict):
+        for how in FAILED_LISTS if any(isinstance(value.get(key), list) for key in PASSED_LISTS) else ():
+            names = value.get(how)
+            for one in names[:MOST_NAMED] if isinstance(names, list) else []:
+                if isinstance(one, str):
+                    yield path, one[:LONGEST], how
         for key, inner in value.items():
             yield from named_statuses(inner, f"{path}.{key}" if path else str(key), depth + 1)
     elif isinstance(value, list) and 0 < len(value) <= MOST_NAMED and isinstance(value[0], dict):
@@ -259,6 +233,7 @@ def results(made: Sequence[Item]) -> Seen:
             if item.error is not None or opens_as_error(item.text):
                 said = template_of(item.text) or masked(item.error or "")
                 yield Observation("tool_error", tool, said), item.position
+                yield Observation("tool_error", "", said), item.position
             elif len(item.text) <= SHORT_RESULT and item.text.lstrip()[:1] not in ("{", "["):
                 yield Observation("tool_says", tool, template_of(item.text)), item.position
 
@@ -295,6 +270,8 @@ def answers(rollout: Rollout, made: Sequence[Item]) -> Seen:
         if len(last.text) <= SHORT_RESULT:
             yield Observation("last_turn", last.role or "", template_of(last.text)), last.position
     elif last.kind != "message":
+        if last.kind == "tool_result" and len(last.text) <= SHORT_RESULT:
+            yield Observation("last_turn", "tool", template_of(last.text)), last.position
         yield Observation("ends_on", last.name or "", last.kind.replace("_", " ")), last.position
 
 
@@ -309,24 +286,6 @@ def texts(fields: Mapping[str, Any], path: str = "", depth: int = 0) -> Seen:
             yield from texts(value, name, depth + 1)
 
 
-def observe_fields(table: RolloutTable) -> Observations:
-    """Every value of the table's fields that vary between rollouts and have few values."""
-    found = Observations()
-    repeated = len(table) > len(np.unique(table.task))
-    for field, column in table.rows.columns.items():
-        if field.startswith(FOREIGN) or field.split(".")[0] in OWN:
-            continue
-        coded = column.coded()
-        if not len(coded.levels) + (coded.values < 0).any() > 1 or len(coded.levels) > MOST_LEVELS:
-            continue
-        if repeated and goes_with(table.task, coded.values):
-            continue  # it describes the task, not what happened
-        for code, level in enumerate(coded.levels):
-            for value in level if isinstance(level, tuple) else [level_text(level)]:
-                found.add_rows(Observation("field", field, str(value)[:LONGEST]), np.flatnonzero(coded.values == code))
-    return found
-
-
 def title_of(observation: Observation) -> str:
     """An observation in words, the run's own among them."""
     kind, subject, said = observation
@@ -337,7 +296,12 @@ def title_of(observation: Observation) -> str:
             return f"ended with: {said}" if subject == "message" else f"ended with `{said}` ({subject})"
         case "test":
             return f"`{subject}` fails" if said == "failed" else f"`{subject}` ends in an error"
-        case "check" | "field":
+        case "field" if subject.endswith("[]"):
+            return f"`{subject.removesuffix('[]')}` contains {said or 'an empty text'}"
+        case "check":
+            path, _, name = subject.partition(": ")
+            return f"`{name}` in `{path}` is {said or 'empty'}"
+        case "field":
             return f"`{subject}` is {said or 'empty'}"
         case "field_text":
             return f"`{subject}` says: {said}"
@@ -359,3 +323,6 @@ def title_of(observation: Observation) -> str:
             return f"the last message is: {said}"
         case "answer_form":
             return "there is no last message" if said == "nothing" else f"the answer is {said}"
+
+
+NOTHING_SEEN = sighting_of({}, [], Format(name="records"))

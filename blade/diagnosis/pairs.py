@@ -56,12 +56,12 @@ class Contrast(msgspec.Struct, frozen=True, kw_only=True):
     """Pass against fail, within tasks."""
 
     tasks: int = 0
-    """Sometimes-pass tasks looked at."""
+    """Tasks with both outcomes."""
     rollouts: int = 0
-    """Their rollouts that were read."""
+    """Their rollouts."""
     tested: int = 0
     """Traits tested."""
     traits: list[Trait] = []
     """Traits whose adjusted p-value is at most `REPORTED`, most certain first."""
     pairs: list[TaskContrast] = []
-    """First divergence of every such task."""
+    """First divergence of such tasks, of as many as are read."""

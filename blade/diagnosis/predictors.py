@@ -16,6 +16,7 @@ import numpy as np
 from blade.diagnosis.differences import Conventions
 from blade.metrics import Outcomes
 from blade.metrics.intervals import mean_over_tasks
+from blade.metrics.rounding import percent
 from blade.metrics.values import Bools, Floats, Ints, Metric
 from blade.rollouts import Rollout
 from blade.rollouts.columns import Column, level_text
@@ -28,6 +29,8 @@ Features = Mapping[str, Sequence[Value]]
 
 SHUFFLES = 999
 CHUNK = 100
+MOST_CELLS = 2_000_000
+"""Shuffles at a time, and the numbers they may have together."""
 """Shuffles at a time, to bound the memory they take."""
 SURE = 0.02
 FEWEST_TASKS = 20
@@ -128,9 +131,12 @@ def best_split(splits: Sequence[Split], rates: Floats, strata: Ints, rng: np.ran
     scores = np.abs(cuts @ residual)
     best = int(np.argmax(scores))
     as_good = 0
-    for start in range(0, SHUFFLES, CHUNK):
-        shuffled = shuffles(residual, strata, min(CHUNK, SHUFFLES - start), rng)
+    chunk = max(1, min(CHUNK, MOST_CELLS // len(rates)))
+    for start in range(0, SHUFFLES, chunk):
+        shuffled = shuffles(residual, strata, min(chunk, SHUFFLES - start), rng)
         as_good += int((np.abs(cuts @ shuffled).max(axis=0) >= scores[best] - 1e-12).sum())
+        if (as_good + 1) / (SHUFFLES + 1) > SURE:
+            break  # no further shuffle can make it better than chance
     return splits[best], (as_good + 1) / (SHUFFLES + 1)
 
 
@@ -163,8 +169,8 @@ def part_rate(rates: Floats, rollouts: Ints, part: Bools) -> Metric:
 
 def rate(metric: Metric) -> str:
     """`71.3 % [53.9 %, 84.6 %]`."""
-    limits = "" if metric.ci95 is None else f" [{100 * metric.ci95[0]:.1f} %, {100 * metric.ci95[1]:.1f} %]"
-    return "n/a" if metric.value is None else f"{100 * metric.value:.1f} %{limits}"
+    limits = "" if metric.ci95 is None else f" [{percent(metric.ci95[0])}, {percent(metric.ci95[1])}]"
+    return "n/a" if metric.value is None else f"{percent(metric.value)}{limits}"
 
 
 def splits_of(name: str, values: Sequence[Value]) -> Iterator[Split]:
@@ -196,8 +202,8 @@ def cuts_by_level(name: str, values: Sequence[Value]) -> Iterator[tuple[str, Boo
     held = [value if isinstance(value, frozenset) else frozenset({value} - {None}) for value in values]
     texts = [{level for level in levels if isinstance(level, str)} for levels in held]
     levels = sorted(set().union(*texts))
+    is_set = any(isinstance(value, frozenset) for value in values)
     for level in levels if len(levels) <= MOST_LEVELS else ():
-        is_set = any(isinstance(value, frozenset) for value in values)
         rule = f"have `{level}` among {name}" if is_set else f"have {name} `{level}`"
         yield rule, np.array([level in mine for mine in texts])
 
@@ -220,7 +226,9 @@ def task_features(rollout: Rollout, conventions: Conventions) -> dict[str, Value
     """What one of its rollouts tells about a task before it is tried, plainest first."""
     expected, prompt = rollout.expected, [item for item in rollout.items if item.prompt]
     asked = [item.text for item in prompt if item.role == "user"]
-    words = WORD.findall(asked[-1][:200].casefold()) if asked else []
+    # What a simulated user says first is worded anew in each attempt; what it was told to ask for is the task.
+    script = expected.script if expected is not None else None
+    words = WORD.findall((script or (asked[-1] if asked else ""))[:200].casefold())
     changes = conventions.expected_changes(rollout)
     found: dict[str, Value] = {}
     if changes is not None:
@@ -229,9 +237,12 @@ def task_features(rollout: Rollout, conventions: Conventions) -> dict[str, Value
         found["texts to be said"] = float(len(expected.outputs))
     if expected is not None and expected.answers:
         found["characters in the expected answer"] = float(len(expected.answers[0]))
-    if prompt:
+    if script:
+        found["characters in the user's script"] = float(len(script))
+    elif prompt:
         found["characters in the prompt"] = float(sum(len(item.text) for item in prompt))
         found["messages in the prompt"] = float(len(prompt))
+    if prompt:
         found["first words"] = " ".join(words[:2]) or None
     if rollout.tools:
         found["tools offered"] = float(len(rollout.tools))
@@ -257,18 +268,23 @@ def field_features(table: RolloutTable, outcomes: Outcomes) -> dict[str, list[Va
         return {}
     first = np.searchsorted(table.task, np.arange(len(table.tasks)))
     has_row = np.isin(np.arange(len(table.tasks)), table.task)
+    columns = table.rows.columns
+    results = {name.rpartition(".")[0] for name in columns if not is_constant_within(columns[name], table.task)}
     return {
         f"`{name}`": [value_of(column, int(row)) if there else None for row, there in zip(first, has_row, strict=True)]
-        for name, column in table.rows.columns.items()
-        if not name.startswith(FOREIGN) and name not in MADE and is_of_task(column, table.task)
+        for name, column in columns.items()
+        if not name.startswith(FOREIGN)
+        and name not in MADE
+        and not ("." in name and name.rpartition(".")[0] in results)  # some of which never vary
+        and len(np.unique(column.coded().values)) > 1
+        and is_constant_within(column, table.task)
     }
 
 
-def is_of_task(column: Column, task: Ints) -> bool:
-    """Whether all attempts at a task have the same value, and tasks do not."""
+def is_constant_within(column: Column, task: Ints) -> bool:
+    """Whether all attempts at a task have the same value."""
     codes = column.coded().values.astype(np.int64)
-    pairs = np.unique(np.stack([task, codes]), axis=1)
-    return pairs.shape[1] == len(np.unique(task)) and len(np.unique(codes)) > 1
+    return bool(np.unique(np.stack([task, codes]), axis=1).shape[1] == len(np.unique(task)))
 
 
 def value_of(column: Column, row: int) -> Value:

@@ -44,7 +44,7 @@ class Published(NamedTuple):
     rows: list[Scored]
     by_task: dict[str, list[Scored]]
     columns: Mapping[str, Column]
-    """The run's, for what is no number."""
+    """The run's, for what is not a number."""
 
 
 def check_published(run: Run) -> list[PublishedCheck]:
@@ -189,7 +189,7 @@ def subset_metrics(record: Record, mine: Published, fields: list[str]) -> dict[s
 def make_check(file: str, pairs: list[Pair]) -> PublishedCheck:
     known_pairs = [(name, theirs, ours) for name, theirs, ours in pairs if ours is not None]
     different = [
-        f"{name}: published {shown(theirs, ours)}, rows give {shown(ours, theirs)}"
+        f"{name}: published {telling_digits(theirs, ours)}, rows give {telling_digits(ours, theirs)}"
         for name, theirs, ours in known_pairs
         if not math.isclose(theirs, ours, rel_tol=TOLERANCE, abs_tol=TOLERANCE)
     ]
@@ -199,6 +199,6 @@ def make_check(file: str, pairs: list[Pair]) -> PublishedCheck:
     )
 
 
-def shown(value: float, other: float) -> str:
+def telling_digits(value: float, other: float) -> str:
     """Six digits, or as many as it takes to see that it is not the other value."""
     return f"{value:.6g}" if f"{value:.6g}" != f"{other:.6g}" else f"{value:.12g}"

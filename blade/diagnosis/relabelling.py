@@ -11,31 +11,14 @@ from blade.diagnosis.remedies import rejudged
 
 def as_cause(label: Label) -> Cause:
     """A label as it stands in the analysis."""
-    return Cause(
-        task=label.task,
-        label=label.cause,
-        confidence=label.confidence,
-        author=label.author,
-        reason=label.reason,
-        evidence=label.evidence,
-        candidates=label.candidates,
-    )
+    said = {name: getattr(label, name) for name in label.__struct_fields__ if name != "cause"}
+    return Cause(label=label.cause, **said)
 
 
 def draft_labels(analysis: Analysis) -> list[Label]:
     """The labels an analysis carries."""
-    return [
-        Label(
-            task=cause.task,
-            cause=cause.label,
-            confidence=cause.confidence,
-            author=cause.author,
-            reason=cause.reason,
-            evidence=cause.evidence,
-            candidates=cause.candidates,
-        )
-        for cause in analysis.causes
-    ]
+    shared = [name for name in Label.__struct_fields__ if name != "cause"]
+    return [Label(cause=cause.label, **{name: getattr(cause, name) for name in shared}) for cause in analysis.causes]
 
 
 def relabel(analysis: Analysis, labels: Mapping[str, Label]) -> Analysis:

@@ -5,21 +5,27 @@ where failures are is something to read, not something to do. Headroom is an upp
 mode vanished and nothing else changed.
 """
 
+import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from blade.diagnosis.analysis import Action, Cause, Intervention, Mode
+from blade.diagnosis.differences import Difference
 from blade.diagnosis.found import Found
 from blade.diagnosis.headroom import Headroom, at_least_nothing, headroom, within_reach, without_loss
-from blade.diagnosis.signals import RULES, Sightings
+from blade.diagnosis.rules import Rule
+from blade.diagnosis.signals import RULES, Sightings, titled
 from blade.metrics import Outcomes, TaskResult
 from blade.metrics.intervals import estimate_mean
 from blade.metrics.values import Floats, Ints
 from blade.rollouts.table import RolloutTable
 
-MOST_CITED = 5
+MOST_CITED, MOST_SHOWN = 5, 4
+LONGEST_SHOWN, LONGEST_RULE = 40, 320
+"""Characters of a value and of a rule that a recommendation repeats."""
 
 
 class Remedy(NamedTuple):
@@ -31,21 +37,24 @@ class Remedy(NamedTuple):
     """Root cause it belongs to, when no signal tells."""
 
 
-REMEDIES: dict[str, Remedy] = {
-    "failed_rollout": Remedy("rerun", "rerun the rollouts that ended before a verdict"),
-    "provider_error": Remedy("rerun", "rerun the rollouts the provider failed, with retries and back-off"),
-    "timeout": Remedy("environment", "raise the time limit of container and evaluation, or find out what is slow"),
-    "sandbox_fault": Remedy("environment", "repair the sandbox: memory, disk, containers"),
-    "verifier_exception": Remedy("verifier repair", "make the verifier survive these outputs, and score them again"),
-    "verifier_unfinished": Remedy("verifier repair", "let the verifier finish, and score these rollouts again"),
-    "simulated_user_failure": Remedy("environment", "repair the simulated user"),
-    "environment_failure": Remedy("environment", "repair the tools that failed"),
-    "right_answer_failed": Remedy("verifier repair", "accept answers that differ from the expected one by format only"),
-    "extraction_missed": Remedy("verifier repair", "take the answer that these texts end on"),
-    "verdict_flips": Remedy("verifier repair", "make the verdict depend on the answer alone"),
-    "suspect_gold": Remedy("data repair", "check the expected answers of these tasks"),
+REPAIRS: dict[str, tuple[Action, str]] = {
+    "failed_rollout": ("rerun", "rerun these rollouts, which ended before a verdict"),
+    "provider_error": ("rerun", "rerun these rollouts, with retries and back-off"),
+    "timeout": ("environment", "raise this limit or find what is slow, and rerun these rollouts"),
+    "sandbox_fault": ("environment", "repair the sandbox, and rerun these rollouts"),
+    "verifier_exception": ("verifier repair", "make the verifier survive these outputs, and score them again"),
+    "verifier_unfinished": (
+        "verifier repair",
+        "find out whether the verifier or what it was given stopped it, and score again",
+    ),
+    "simulated_user_failure": ("environment", "repair the simulated user, and rerun these rollouts"),
+    "environment_failure": ("environment", "repair the tools that failed, and rerun these rollouts"),
+    "right_answer_failed": ("verifier repair", "accept answers that differ from the expected one in format only"),
+    "extraction_missed": ("verifier repair", "extract the answer that these texts end on, and score them again"),
+    "verdict_flips": ("verifier repair", "give one answer one verdict, and score these rollouts again"),
+    "suspect_gold": ("data repair", "check the expected answers of these tasks"),
 }
-"""What to do about what is not the model's doing; it is about these rollouts, so it is specific by itself."""
+"""What to do about what is not the model's doing, behind what was seen."""
 
 CAUSES_OF_SIGNALS = {rule.code: rule.cause for rule in RULES}
 WRONG_VERDICTS = frozenset({"right_answer_failed", "extraction_missed", "verdict_flips", "suspect_gold"})
@@ -55,50 +64,167 @@ def faults(outcomes: Outcomes, sightings: Sightings, findings: Sequence[Found]) 
     """What data, infrastructure and verifier did to rollouts, with all rows concerned, passing ones too."""
     modes: dict[str, Ints] = {}
     for code, seen in sightings.seen.items():
-        if code in REMEDIES and (outcomes.success[seen.rows] != 1.0).any():
+        if code in REPAIRS and (outcomes.success[seen.rows] != 1.0).any():
             modes[code] = seen.rows
     for found in findings:
-        if found.finding.code in REMEDIES and found.finding.code not in modes and len(found.rows):
+        if found.finding.code in REPAIRS and found.finding.code not in modes and len(found.rows):
             modes[found.finding.code] = found.rows
     return modes
 
 
-def remedy_for(mode: Mode) -> Remedy:
-    """What to do about a mode: something specific by its kind, else to read it."""
-    action, cause, what = suggestion(mode)
-    return Remedy(action, f"{mode.title}: {what}", cause)
+def repairs(
+    outcomes: Outcomes, sightings: Sightings, findings: Sequence[Found], table: RolloutTable
+) -> dict[str, Remedy]:
+    """What to do about each fault, in the words of what was seen."""
+    seen = {rule.code: titled(rule, failing_of(sightings.seen[rule.code].rows, outcomes), table) for rule in RULES}
+    said = {**{found.finding.code: found.finding.message for found in findings}, **seen}
+    return {
+        code: Remedy(action, f"{sentence(said[code])}: {what}")
+        for code, (action, what) in REPAIRS.items()
+        if code in said
+    }
 
 
-def suggestion(mode: Mode) -> tuple[Action, str, str]:
+def failing_of(rows: Ints, outcomes: Outcomes) -> Ints:
+    return np.asarray(rows[outcomes.success[rows] != 1.0])
+
+
+def sentence(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+class Behind(NamedTuple):
+    """What stands behind a mode."""
+
+    rule: Rule | None
+    """What is known of the rule that its calls break."""
+    differences: list[Difference]
+    """Those of its failing rollouts that it is made of."""
+    talks: int
+    """Failing rollouts in which a simulated user speaks."""
+    alone: int
+    """Failing rollouts that differ from what is expected in nothing else."""
+
+
+def remedy_for(mode: Mode, behind: Behind) -> Remedy:
+    """What to do about a mode: something specific where its kind allows it, else what to read."""
+    action, cause, what = suggestion(mode, behind)
+    where = "" if action == "reading" or not mode.passed else f", and {mode.passed} that passed"
+    return Remedy(action, f"{sentence(mode.title)} ({counted(mode.failed, 'failing rollout')}{where}): {what}", cause)
+
+
+def counted(number: int, noun: str) -> str:
+    return f"{number:,} {noun}" + ("" if number == 1 else "s")
+
+
+def suggestion(mode: Mode, behind: Behind) -> tuple[Action, str, str]:
     """The kind of work, the root cause it belongs to, and what to do."""
+    rule, differences = behind.rule, behind.differences
     part, _, name = mode.subject.partition(":")
     tool, _, argument = name.partition(".")
+    read = f"read {' and '.join(f'`{cited}`' for cited in mode.citations[:2])}"
     match mode.kind, part:
         case "difference", "call_extra":
-            return "prompt", "BI", f"say when `{tool}` may be called, and check that before the call"
+            guard = f"make `{tool}` enforce the rule, or have the agent check it before the call"
+            return (
+                ("environment", "BI", f"{guard}. {known_rule(rule)}")
+                if rule and (rule.told or rule.apart)
+                else ("reading", "BI", f"{read} for what the request lacked, then state it as a condition of `{tool}`")
+            )
         case "difference", "call_missing":
-            return "agent loop", "BI", f"do not end before `{tool}` was called where the request asks for it"
+            ends = Counter(one.closer for one in differences if one.own and one.closer).most_common(1)
+            closer, times = ends[0] if ends else ("", 0)
+            if 2 * times >= len(differences) > 0:
+                return (
+                    "agent loop",
+                    "BI",
+                    f"the agent called `{closer}` in place of {times} of these calls; "
+                    f"make it try `{tool}` first, or say why the request is out of scope",
+                )
+            instead = f"; in place of {times} of these calls it called `{closer}`" if times else ""
+            doubt = (
+                "whether the user dropped the request or the agent refused it"
+                if behind.talks
+                else "what it did instead"
+            )
+            return "reading", "BI", f"{read} for {doubt}{instead}"
         case "difference", "argument":
-            return "prompt", "BI", f"check `{argument}` against request and records before `{tool}` is called"
+            pair = usual_pair(differences)
+            ground = f" {known_rule(rule)}" if rule and rule.told else ""
+            if pair or ground:
+                return "prompt", "BI", f"have the agent work out `{argument}` before it calls `{tool}`{pair}.{ground}"
+            return "reading", "BI", f"{read} for where the agent took `{argument}` from"
         case "difference", "schema":
-            return "prompt", "BI", "show the schema, and validate the answer before it is sent"
+            return "agent loop", "BI", f"validate answers against the schema and send violations back{place_of(name)}"
+        case "difference", "output_missing" if 2 * behind.alone < mode.failed:
+            others = f"{mode.failed - behind.alone} of these rollouts went wrong before: {read} for what came first"
+            return "reading", "BI", others
         case "difference", "output_missing":
-            return "prompt", "BI", "have the agent say every figure it was asked for"
-        case "tool_error", _:
-            return "agent loop", "BI", f"have the agent deal with this answer of `{mode.subject}` before it goes on"
-        case "invalid_call" | "repeated_call" | "no_call", _:
-            return "agent loop", "BI", "check calls before they are made, and send the fault back"
-        case "test", _:
-            return "sft", "", f"add cases for what `{mode.subject}` checks"
-        case "ending", _:
-            return ENDINGS.get(mode.cause or "", ("reading", "", "find out whose error it was"))
-    return "reading", "", "read what stands behind it"
+            said = Counter(one.expected for one in differences if one.expected and len(one.expected) <= LONGEST_SHOWN)
+            shown = ", ".join(f"`{text}`" for text, _ in said.most_common(MOST_SHOWN))
+            return (
+                "prompt",
+                "BI",
+                f"have the agent state every figure the task asks for{f' (left out: {shown})' if shown else ''}",
+            )
+        case "tool_error", _ if mode.passed:  # that some came through is the sign that a better call helps
+            what = f"`{mode.subject}`" if mode.subject else "the tool"
+            return (
+                "agent loop",
+                "BI",
+                f"make {what} say which argument to change, and have the agent correct the call before it goes on",
+            )
+        case "invalid_call", _:
+            return (
+                "agent loop",
+                "BI",
+                f"validate arguments of `{mode.subject}` before it runs, and return the violation",
+            )
+        case "repeated_call", _:
+            return (
+                "agent loop",
+                "BI",
+                f"when `{mode.subject}` is called again with the same arguments, say that the result is the same",
+            )
+        case ("difference", "no_call") | ("no_call", _):
+            return "agent loop", "BI", "require a tool call before an answer is taken"
+        case "ending", _ if mode.cause in ENDINGS:
+            return ENDINGS[mode.cause or ""]
+    return "reading", "", read
+
+
+def known_rule(rule: Rule) -> str:
+    """What is known of a rule, in sentences."""
+    told = f"The prompt says (`{rule.at}`): “{shortened(rule.told)}”" if rule.told else ""
+    return " ".join(filter(None, [f"{sentence(rule.apart)}." if rule.apart else "", told]))
+
+
+def shortened(text: str) -> str:
+    """The first sentences that fit; where not even one does, its first words."""
+    if len(text) <= LONGEST_RULE:
+        return text
+    ends = [found.end() for found in re.finditer(r"[.!?](?= )", text[: LONGEST_RULE + 1])]
+    return text[: ends[-1]] if ends else f"{text[:LONGEST_RULE].rsplit(' ', 1)[0]} …"
+
+
+def usual_pair(differences: Sequence[Difference]) -> str:
+    """The value that is given most often where another is expected, when both are short."""
+    pairs = Counter((one.given, one.expected) for one in differences)
+    (given, expected), times = pairs.most_common(1)[0] if pairs else ((None, None), 0)
+    if not given or not expected or max(len(given), len(expected)) > LONGEST_SHOWN or 2 * times < sum(pairs.values()):
+        return ""
+    return f"; it passed `{given}` instead of `{expected}` in {times} of {sum(pairs.values())} calls"
+
+
+def place_of(name: str) -> str:
+    rule, _, place = name.partition(":")
+    return f"; `{rule}` is broken at `{place or '$'}`" if rule != "not_json" else ""
 
 
 ENDINGS: dict[str, tuple[Action, str, str]] = {
     "IR": ("rerun", "IR", "rerun these rollouts"),
     "TI": ("verifier repair", "TI", "repair the verifier, and score these rollouts again"),
-    "BI": ("agent loop", "BI", "raise this limit, or have the agent use less of it"),
+    "BI": ("agent loop", "BI", "show the agent what is left of this limit, or raise it"),
 }
 
 
@@ -122,7 +248,7 @@ def intervene(table: RolloutTable, outcomes: Outcomes, row: Headroom, rows: Ints
         action=remedy.action,
         target=row.mode,
         what=remedy.what,
-        cause=remedy.cause or CAUSES_OF_SIGNALS.get(row.mode, "TI" if row.mode in REMEDIES else "?"),
+        cause=remedy.cause or CAUSES_OF_SIGNALS.get(row.mode, "TI" if row.mode in REPAIRS else "?"),
         headroom=row.gain,
         tasks=row.tasks,
         rollouts=row.rollouts,
@@ -140,8 +266,8 @@ def repaired(outcomes: Outcomes, rows: Ints) -> Floats:
 
 
 KNOWLEDGE: dict[str, tuple[Action, str]] = {
-    "UK": ("rl", "train on these tasks, whose attempts give right and wrong answers of one form"),
-    "KG": ("sft", "teach or provide what these tasks ask for"),
+    "UK": ("rl", "Answers vary between right and wrong: train on tasks like these, or vote over several attempts"),
+    "KG": ("sft", "The answer is not known: provide what these tasks ask for by retrieval, tools or training data"),
 }
 GAIN = "mean over tasks of (1 − success rate) on the tasks with this label, 0 on all others"
 

@@ -5,23 +5,17 @@ observation, no verdict: an error field is on passing rows too, and a rollout th
 signal says how many of its rollouts passed.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from blade.diagnosis.analysis import Signal, SignalKind
-from blade.diagnosis.questions import (
-    Seen,
-    is_false,
-    is_true,
-    lists,
-    rows_of,
-    says,
-)
 from blade.metrics import Outcomes
-from blade.metrics.values import Bools, Floats
-from blade.rollouts.columns import MAX_TEXT
+from blade.metrics.values import Bools, Floats, Ints
+from blade.rollouts.columns import MAX_TEXT, Column, level_text
 from blade.rollouts.features import KINDS
 from blade.rollouts.outcome import equals
 from blade.rollouts.table import ENDING_KINDS, FAILED, ORIGINS, TRUNCATED, RolloutTable
@@ -32,11 +26,18 @@ CALL = KINDS.index("tool_call")
 ENVIRONMENT = KINDS.index("environment")
 
 STOPS: tuple[EndingKind, ...] = ("error", "timeout", "cancelled", "limit")
+STOPPED = [ENDING_KINDS.index(kind) for kind in STOPS]
+TYPED = ("verifier_exception", "simulated_user_failure", "out_of_time", "truncated")
+"""Signals besides infrastructure's that are told by typed endings."""
 LOOP = 3
 """Identical calls that make a loop: a second try is common sense, a third is not."""
+MOST_NAMES = 3
+LONGEST_NAME = 60
 NORMAL = 0.5
 """An ending most rollouts of the run share is how this benchmark ends, not an early stop."""
 
+KNOWN_ORIGINS: tuple[Origin, ...] = ("agent", "model", "environment", "verifier", "user")
+"""Whose time-outs have signals of their own."""
 MODEL_FAILURES = frozenset({"legitimate"})
 """Failure classes by which a runner says that the model, not the infrastructure, failed."""
 JUDGE_FAILURES = frozenset({"judge_failed"})
@@ -58,6 +59,64 @@ KIND_CAUSES: dict[SignalKind, str] = {"infrastructure": "IR", "verifier": "TI", 
 """Root cause that a signal of each kind is grounds for."""
 
 
+class Seen(NamedTuple):
+    """Rows a signal is in, and the item of each (-1 when there is none)."""
+
+    rows: Ints
+    items: Ints
+
+
+def rows_of(mask: Bools, items: npt.NDArray[np.int32] | None = None) -> Seen:
+    rows = np.flatnonzero(mask)
+    places = np.full(len(rows), -1, dtype=np.int64) if items is None else items[rows].astype(np.int64)
+    return Seen(rows, places)
+
+
+def is_true(table: RolloutTable, *fields: str) -> Bools:
+    """Rows where any of the fields is true or a number other than 0."""
+    mask = np.zeros(len(table), dtype=bool)
+    for field in fields:
+        if field in table.rows.columns:
+            mask |= np.nan_to_num(table.rows.columns[field].numbers()) != 0
+    return mask
+
+
+def is_false(table: RolloutTable, *fields: str) -> Bools:
+    """Rows where any of the fields is false."""
+    mask = np.zeros(len(table), dtype=bool)
+    for field in fields:
+        if field in table.rows.columns:
+            mask |= table.rows.columns[field].numbers() == 0
+    return mask
+
+
+NOTHING = frozenset(
+    {"", "none", "null", "nil", "n/a", "nan", "false", "0", "no", "ok", "correct", "success", "no error", "{}"}
+)
+"""What verifiers write into an error field when there was no error."""
+
+
+def says(table: RolloutTable, *fields: str) -> Bools:
+    """Rows where any of the fields holds something that means something."""
+    mask = np.zeros(len(table), dtype=bool)
+    for field in fields:
+        coded = table.rows.column(field).coded()
+        meant = [level_text(level).strip().lower() not in NOTHING for level in coded.levels]
+        mask |= np.asarray([*meant, False], dtype=np.bool_)[coded.values]
+    return mask
+
+
+def lists(table: RolloutTable, field: str, word: str) -> Bools:
+    """Rows whose list in a field holds a word."""
+    column = table.rows.columns.get(field)
+    if column is None or column.kind != "list":
+        return np.zeros(len(table), dtype=bool)
+    holds = np.asarray(
+        [*(isinstance(level, tuple) and word in level for level in column.levels), False], dtype=np.bool_
+    )
+    return np.asarray(holds[column.values])
+
+
 class Rule(NamedTuple):
     """One signal and how it is found."""
 
@@ -66,6 +125,8 @@ class Rule(NamedTuple):
     title: str
     source: str
     find: Callable[[RolloutTable], Seen]
+    fields: tuple[str, ...] = ()
+    """Fields that name what happened."""
 
     @property
     def cause(self) -> str:
@@ -90,7 +151,7 @@ def provider_error(table: RolloutTable) -> Seen:
 
 def timeout(table: RolloutTable) -> Seen:
     """Out of time, unless the format says that it was the agent's own doing, or the verifier's."""
-    typed = ended(table, "timeout") & ~ended(table, "timeout", origins=("agent", "verifier", "user"))
+    typed = ended(table, "timeout") & ~ended(table, "timeout", origins=KNOWN_ORIGINS)
     return rows_of(is_true(table, *TIMEOUT_FIELDS) | typed)
 
 
@@ -180,9 +241,11 @@ def no_patch(table: RolloutTable) -> Seen:
 RULES: tuple[Rule, ...] = (
     Rule("failed_rollout", "infrastructure", "failed before a verdict", "typed ending, failure class", failed),
     Rule("provider_error", "infrastructure", "provider answered with an error", "typed ending", provider_error),
-    Rule("timeout", "infrastructure", "agent, container or evaluation timed out", "timed-out fields", timeout),
-    Rule("sandbox_fault", "infrastructure", "sandbox or memory fault", "typed ending, memory fields", sandbox_fault),
-    Rule("verifier_exception", "verifier", "verifier or judge raised an error", "error fields", verifier_exception),
+    Rule("timeout", "infrastructure", "timed out", "timed-out fields", timeout, TIMEOUT_FIELDS),
+    Rule("sandbox_fault", "infrastructure", "environment failed", "typed ending, memory fields", sandbox_fault,
+         ("memory_limit_exceeded_error",)),
+    Rule("verifier_exception", "verifier", "verifier or judge raised an error", "error fields", verifier_exception,
+         VERIFIER_ERRORS),
     Rule("verifier_unfinished", "verifier", "verifier did not finish", "evaluation_completed", verifier_unfinished),
     Rule("simulated_user_failure", "verifier", "simulated user failed", "failure labels", simulated_user_failure),
     Rule("environment_failure", "verifier", "environment's tools failed", "failure labels", environment_failure),
@@ -195,7 +258,7 @@ RULES: tuple[Rule, ...] = (
     Rule("no_tool_call", "behaviour", "called no tool although tools were offered", "tool calls", no_tool_call),
     Rule("no_patch", "behaviour", "left no patch that applies", "patch fields", no_patch),
     Rule("unparsable_answer", "behaviour", "no answer could be parsed", "parse fields", unparsable_answer),
-)
+)  # fmt: skip
 """Every signal, in the order in which the causes are tried."""
 
 INFRASTRUCTURE = ("failed_rollout", "provider_error", "timeout", "sandbox_fault")
@@ -227,12 +290,39 @@ def describe_signals(sightings: Sightings, table: RolloutTable, outcomes: Outcom
     return sorted(present, key=lambda signal: (-signal.failed, -signal.rollouts, signal.code))
 
 
+def titled(rule: Rule, rows: Ints, table: RolloutTable) -> str:
+    """What was seen in some rows, with the run's own names for it: `timed out (AgentTimeoutError)`."""
+    names = list(islice(own_names(rule, rows, table), MOST_NAMES))
+    return f"{rule.title} ({', '.join(f'`{name}`' for name in names)})" if names else rule.title
+
+
+def own_names(rule: Rule, rows: Ints, table: RolloutTable) -> Iterator[str]:
+    """How the rows call what happened: flags that are true, short texts of error fields, names of typed endings."""
+    for field in rule.fields:
+        column = table.rows.columns.get(field)
+        if column is not None and column.kind in ("flag", "number"):
+            if (np.nan_to_num(column.numbers()[rows]) != 0).any():
+                yield field
+        elif column is not None:
+            yield from (name for name in levels_in(column, rows) if name.strip().lower() not in NOTHING)
+    if rule.kind == "infrastructure" or rule.code in TYPED:
+        yield from levels_in(table.ending_name, rows[np.isin(table.ending[rows], STOPPED)])
+
+
+def levels_in(column: Column, rows: Ints) -> list[str]:
+    """The short values of a column in some rows, most frequent first."""
+    coded = column.coded()
+    codes, times = np.unique(coded.values[rows], return_counts=True)
+    named = [level_text(coded.levels[code]) for code in codes[np.argsort(-times, kind="stable")].tolist() if code >= 0]
+    return [name for name in named if 0 < len(name) <= LONGEST_NAME]
+
+
 def describe(rule: Rule, seen: Seen, table: RolloutTable, outcomes: Outcomes) -> Signal:
     passed = int((outcomes.success[seen.rows] == 1.0).sum())
     return Signal(
         code=rule.code,
         kind=rule.kind,
-        title=rule.title,
+        title=titled(rule, seen.rows, table),
         source=rule.source,
         rollouts=len(seen.rows),
         passed=passed,

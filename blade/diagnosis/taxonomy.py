@@ -13,12 +13,9 @@ import numpy as np
 from blade.diagnosis.analysis import MAX_LISTED, Action, Mode, PackUse, PatternSeen
 from blade.diagnosis.causes import Proof, places_of
 from blade.diagnosis.found import Found, about_rows, count, say
-from blade.diagnosis.labels import Evidence
 from blade.diagnosis.modes import Tested
 from blade.diagnosis.packs import Choice, PackResult, PatternHits, apply_pack, choose_pack, load_pack
-from blade.diagnosis.remedies import Remedy
 from blade.metrics import Outcomes
-from blade.metrics.values import Ints
 from blade.rollouts import Run
 
 NO_PACK = "none"
@@ -36,6 +33,7 @@ ACTIONS: dict[str, Action] = {
     "rl": "rl",
     "documentation": "documentation",
 }
+TO_REPAIR = {"DA": "repair the data", "IR": "repair the infrastructure", "TI": "repair the task or its verifier"}
 
 
 class Taxonomy(NamedTuple):
@@ -76,7 +74,6 @@ def describe_pack(run: Run, taxonomy: Taxonomy) -> PackUse | None:
                 tasks=len(np.unique(run.table.task[hits.rows[hits.primary]])),
                 passed=hits.passed,
                 citations=own_first(run, hits),
-                examples=hits.evidence[:3],
                 by=hits.by[:12],
             )
             for hits in result.patterns
@@ -84,7 +81,6 @@ def describe_pack(run: Run, taxonomy: Taxonomy) -> PackUse | None:
         ],
         failing=result.failing,
         unexplained=result.unexplained,
-        unread=result.unread,
     )
 
 
@@ -104,7 +100,7 @@ def pack_findings(run: Run, taxonomy: Taxonomy, known: list[Found]) -> list[Foun
         if any(finding.cause == rule.cause and np.isin(rows, other).all() for finding, other in known):
             continue
         message = f"{rule.title} in {count(len(rows), 'rollout')} that did not pass"
-        hint = f"{ACTIONS[rule.intervention]}, before the model is blamed"
+        hint = f"{TO_REPAIR[rule.cause]} before blaming the model"
         finding = say(rule.code, rule.cause, message, hint)
         out.append(about_rows(run.table, finding, rows, items=hits.items[hits.primary]))
     return out
@@ -126,35 +122,8 @@ def pack_proofs(taxonomy: Taxonomy) -> list[Proof]:
         if hits.rule.cause in ("DA", "IR", "TI", "BI")
         and hits.rule.confidence == "high"
         and hits.primary.any()
-        and not hits.passed
+        and hits.passed == 0
     ]
-
-
-def pack_quotes(taxonomy: Taxonomy) -> dict[tuple[str, str], Evidence]:
-    """Pattern and rollout -> the item the pack itself quotes."""
-    patterns = [] if taxonomy.result is None else taxonomy.result.patterns
-    return {
-        (hits.rule.code, evidence.citation.rpartition("#")[0]): evidence
-        for hits in patterns
-        for evidence in hits.evidence
-        if "#" in evidence.citation and evidence.quote and "\n" not in evidence.quote
-    }
-
-
-def pack_modes(taxonomy: Taxonomy) -> dict[str, Ints]:
-    """Patterns that name a cause as failure modes, with the rollouts that belong to each."""
-    patterns = [] if taxonomy.result is None else taxonomy.result.patterns
-    return {h.rule.code: h.rows[h.primary] for h in patterns if h.rule.cause is not None and h.primary.any()}
-
-
-def pack_remedies(taxonomy: Taxonomy) -> dict[str, Remedy]:
-    """What to do about each pattern that names a cause: the pattern says what, its kind of fix how."""
-    rules = [] if taxonomy.result is None else [hits.rule for hits in taxonomy.result.patterns]
-    return {
-        rule.code: Remedy(ACTIONS[rule.intervention], f"so that this does not happen: {rule.title}", rule.cause)
-        for rule in rules
-        if rule.cause is not None
-    }
 
 
 def named_by_pack(modes: list[Mode], mined: Sequence[Tested], taxonomy: Taxonomy) -> list[Mode]:
@@ -173,12 +142,3 @@ def named_by_pack(modes: list[Mode], mined: Sequence[Tested], taxonomy: Taxonomy
             mode = msgspec.structs.replace(mode, also=[rule.title, *mode.also], cause=rule.cause or mode.cause)
         out.append(mode)
     return out
-
-
-def without_covered(generic: dict[str, Ints], specific: dict[str, Ints]) -> dict[str, Ints]:
-    """The generic modes that no pattern of the pack tells better."""
-    return {
-        code: rows
-        for code, rows in generic.items()
-        if not any(np.isin(rows, members).mean() >= COVERED for members in specific.values())
-    }

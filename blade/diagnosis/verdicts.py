@@ -10,15 +10,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from blade.diagnosis.answers import Answered, same_answer
+from blade.diagnosis.answers import Answered, form_of, same_answer
 from blade.diagnosis.differences import Difference
 from blade.diagnosis.found import Found, about_rows, count, say
-from blade.diagnosis.observations import Noted
+from blade.diagnosis.noting import Noted
 from blade.metrics import Outcomes
 from blade.rollouts import Run
 
 FEWEST_AGREEING = 3
 """Attempts, over all runs, that must agree on an answer before the expected one is doubted."""
+EXACT = frozenset({"a number", "a letter"})
+"""Forms in which there is one way to say a thing."""
 RARELY = 0.2
 """Attempts that may pass all the same: a wrong expected answer is sometimes somebody's own error too."""
 
@@ -44,12 +46,12 @@ def verdict_findings(run: Run, outcomes: Outcomes, noted: Noted, others: Sequenc
 
 
 def flipped(run: Run, outcomes: Outcomes, answers: list[Answered]) -> list[Found]:
-    """Rows whose very answer, after as many tool calls, got the other verdict in other attempts at the task."""
-    groups: dict[tuple[int, str, int], list[Answered]] = {}
-    calls = run.table.rows.fact("tool_calls")  # an agent is judged by what it did as well: "Done." may be true or not
+    """Rows without a tool call whose very answer got the other verdict in other attempts at the task."""
+    groups: dict[tuple[int, str], list[Answered]] = {}
+    calls = run.table.rows.fact("tool_calls")  # an agent is judged by what its calls led to: "Done." may be true or not
     for answer in answers:
-        key = (int(outcomes.task[answer.row]), answer.plain, int(calls[answer.row]))
-        groups.setdefault(key, []).append(answer)
+        if calls[answer.row] <= 0:
+            groups.setdefault((int(outcomes.task[answer.row]), answer.plain), []).append(answer)
     odd = [answer for group in groups.values() for answer in odd_verdicts(outcomes, group)]
     failed = [answer for answer in odd if outcomes.success[answer.row] == 0.0]
     passed = [answer for answer in odd if outcomes.success[answer.row] == 1.0]
@@ -61,13 +63,16 @@ def flipped(run: Run, outcomes: Outcomes, answers: list[Answered]) -> list[Found
 
 
 def odd_verdicts(outcomes: Outcomes, group: list[Answered]) -> list[Answered]:
-    """Of rows with one answer, those whose verdict is the wrong one: the expected answer decides, else the majority."""
+    """Of rows with one answer, those whose verdict is the wrong one: the expected answer decides where it can, else the
+    majority."""
     failed = [answer for answer in group if outcomes.success[answer.row] == 0.0]
     passed = [answer for answer in group if outcomes.success[answer.row] == 1.0]
     if not failed or not passed:
         return []
     if any(is_expected(answer) for answer in group):
         return failed
+    if all(is_another(answer) for answer in group):
+        return passed
     if len(failed) != len(passed):
         return min(failed, passed, key=len)
     # As many of either: an answer that is known not to be the expected one should not have passed.
@@ -76,6 +81,11 @@ def odd_verdicts(outcomes: Outcomes, group: list[Answered]) -> list[Answered]:
 
 def is_expected(answer: Answered) -> bool:
     return answer.expected is not None and same_answer(answer.given, answer.expected)
+
+
+def is_another(answer: Answered) -> bool:
+    """Whether an answer and the expected one are of forms so plain that they cannot mean the same."""
+    return answer.expected is not None and {form_of(answer.given), form_of(answer.expected)} <= EXACT
 
 
 def right_but_failed(run: Run, outcomes: Outcomes, answers: list[Answered]) -> list[Found]:
@@ -96,7 +106,7 @@ def missed_answers(run: Run, outcomes: Outcomes, differences: Mapping[int, Seque
     if not missed:
         return []
     message = (
-        f"{count(len(missed), 'rollout')} end on the expected answer, which the verifier did not take from the text"
+        f"{count(len(missed), 'rollout')} ended on the expected answer, which the verifier did not take from the text"
     )
     finding = say("extraction_missed", "TI", message, "repair the extraction, and score these rollouts again")
     rows = np.asarray(sorted(missed), dtype=np.int64)

@@ -15,7 +15,6 @@
         intervention: sft
         when:
           all: [{field: extracted_answer, is_null: true}, {not: {status: truncated}}]
-        quote: {item: {kind: message, position: last}, take: end}
 
 The whole language is `schemas/taxonomy.schema.json`; a pack from a stranger is checked against it and cannot run
 anything.

@@ -1,32 +1,31 @@
 """A pack applied to a run: how far rollouts came, and which error pattern each that did not pass belongs to.
 
 The table is asked first. The file is read for a small sample, which says what fields there are beyond the table's, once
-for the rows the table leaves open, and once for each pattern that quotes. Only the sample holds rollouts that passed.
+for the rows the table leaves open. Only the sample holds rollouts that passed.
 In a run without a success rule nothing is known to have passed, so patterns are looked for in every rollout. Rollouts
 that failed before a verdict lack the very fields rules ask for, so a pattern does not look at them unless it asks for
 `status: failed`.
 """
 
-from typing import NamedTuple
+from itertools import chain
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from blade.diagnosis.analysis import Count
-from blade.diagnosis.budget import within_budget
 from blade.diagnosis.funnel import Reached, StageName, follow
-from blade.diagnosis.labels import Evidence
+from blade.diagnosis.packs.columns import distinct_pairs
 from blade.diagnosis.packs.conditions import Condition
 from blade.diagnosis.packs.evaluate import View, asks_for_failed, needed_fields, needs_items
-from blade.diagnosis.packs.evidence import count_by, find_evidence
-from blade.diagnosis.packs.pack import Pack, PatternRule, StageRule
-from blade.diagnosis.packs.reading import read_sample, read_whole, trajectory_fields
+from blade.diagnosis.packs.pack import Breakdown, Pack, PatternRule, StageRule
+from blade.diagnosis.packs.rows import read_sample, read_whole
+from blade.diagnosis.packs.values import all_hold
 from blade.diagnosis.packs.verdict import Verdict, only_where
+from blade.engine import share
 from blade.metrics import Outcomes
 from blade.metrics.values import Bools, Ints
-from blade.rollouts.table import FAILED, Run
-
-MOST_BYTES = 512 << 20
-"""Rows that only their file can decide are read up to this size."""
+from blade.rollouts.columns import level_text
+from blade.rollouts.table import FAILED, RolloutTable, Run
 
 
 class PatternHits(NamedTuple):
@@ -44,8 +43,6 @@ class PatternHits(NamedTuple):
     """Tasks with such a rollout."""
     passed: int | None
     """Rollouts that passed and show it all the same; `None` when only their files could tell."""
-    evidence: list[Evidence]
-    """For the first such rollout of each task: where to look, and what stands there."""
     by: list[Count]
     """Rollouts per value of the field the pattern is broken down by, most first."""
 
@@ -64,22 +61,18 @@ class PackResult(NamedTuple):
     failing: int
     """Rollouts patterns were looked for in: those that came to a verdict and are not known to have passed."""
     unexplained: int
-    """Those of them that no pattern explains, and those that were left unread."""
-    unread: int
-    """Those of them whose file was not read for want of budget, although a pattern asks for it."""
+    """Those of them that no pattern explains."""
 
 
-def apply_pack(pack: Pack, run: Run, outcomes: Outcomes, *, most_bytes: int = MOST_BYTES) -> PackResult:
-    """Puts every rule of a pack to a run; of rows the table cannot decide, at most so many bytes are read."""
+def apply_pack(pack: Pack, run: Run, outcomes: Outcomes) -> PackResult:
+    """Puts every rule of a pack to a run; rows the table cannot decide are read again."""
     table = run.table
     open_rows = outcomes.success != 1.0
     view = View(table, outcomes.success, read_sample(run, open_rows))
     conditions = [*(stage.when for stage in pack.stages), *(pattern.when for pattern in pack.patterns)]
     before = [view.verdict(stage.when) for stage in pack.stages]
     before += [pattern_verdict(pattern, view) for pattern in pack.patterns]
-    asked = np.flatnonzero(open_among(before, open_rows))
-    readable = np.isin(np.arange(len(table)), within_budget(table, asked, most_bytes=most_bytes))
-    found = resolve(conditions, before, view=view, run=run, among=readable)
+    found = resolve(conditions, before, view=view, run=run, among=open_among(before, open_rows))
     staged, seen = found[: len(pack.stages)], found[len(pack.stages) :]
     primary = first_of(seen, among=open_rows)
     judged = open_rows & (table.status != FAILED)
@@ -87,7 +80,7 @@ def apply_pack(pack: Pack, run: Run, outcomes: Outcomes, *, most_bytes: int = MO
         pack=pack,
         stages=follow(
             [StageName(stage.name, stage.definition) for stage in pack.stages],
-            [told(view, *stage) for stage in zip(pack.stages, staged, strict=True)],
+            [at_stage(view, *stage) for stage in zip(pack.stages, staged, strict=True)],
             table,
             outcomes,
         ),
@@ -98,7 +91,6 @@ def apply_pack(pack: Pack, run: Run, outcomes: Outcomes, *, most_bytes: int = MO
         primary=primary,
         failing=int(judged.sum()),
         unexplained=int((judged & (primary < 0)).sum()),
-        unread=int(open_among(seen, open_rows).sum()),
     )
 
 
@@ -120,14 +112,19 @@ def resolve(conditions: list[Condition], before: list[Verdict], *, view: View, r
     """Verdicts with the open rows among some decided from the file, each row read once."""
     wanting = [index for index, verdict in enumerate(before) if (verdict.ask & among).any()]
     names: set[str] = set().union(*(needed_fields(conditions[index]) for index in wanting))
-    if any(needs_items(conditions[index]) for index in wanting):
-        names |= trajectory_fields(run)
+    items = any(needs_items(conditions[index]) for index in wanting)
     after = [Verdict(verdict.yes.copy(), verdict.ask & ~among, verdict.place.copy()) for verdict in before]
-    for row, whole in read_whole(run, np.flatnonzero(among).tolist(), names):
-        for index in wanting:
-            place = view.holds(conditions[index], row, whole) if before[index].ask[row] else None
-            if place is not None:
-                after[index].yes[row], after[index].place[row] = True, place
+
+    def ask(rows: Ints) -> list[tuple[int, int, int]]:
+        return [
+            (index, row, place)
+            for row, whole in read_whole(run, rows.tolist(), names, items=items)
+            for index in wanting
+            if before[index].ask[row] and (place := view.holds(conditions[index], row, whole)) is not None
+        ]
+
+    for index, row, place in chain.from_iterable(share(ask, run.shared_out(np.flatnonzero(among)))):
+        after[index].yes[row], after[index].place[row] = True, place
     return after
 
 
@@ -140,7 +137,7 @@ def first_of(seen: list[Verdict], *, among: Bools) -> Ints:
     return primary
 
 
-def told(view: View, stage: StageRule, verdict: Verdict) -> Bools | None:
+def at_stage(view: View, stage: StageRule, verdict: Verdict) -> Bools | None:
     """Per row: whether it is at a stage; `None` when the rows have no field the stage is told by."""
     return verdict.yes if view.can_tell(stage.when) else None
 
@@ -158,6 +155,29 @@ def pattern_hits(
         primary=primary[rows] == position,
         tasks=len(np.unique(run.table.task[rows])),
         passed=None if (verdict.ask & passing).any() else int((verdict.yes & passing).sum()),
-        evidence=find_evidence(rule, rows, items, run=run),
         by=count_by(rule.by, rows, run.table),
     )
+
+
+def count_by(by: Breakdown | None, rows: Ints, table: RolloutTable) -> list[Count]:
+    """Rollouts per value, those whose value the table does not hold under `None`."""
+    if by is None or not len(rows):
+        return []
+    left, right = (table.rows.column((path or by.field).text).coded() for path in (by.field, by.beside))
+    pairs = distinct_pairs(left.values[rows], right.values[rows])
+    counts: dict[str | None, int] = {}
+    for (one, other), rollouts in zip(pairs.codes, pairs.times, strict=True):
+        value, neighbours = left.levels[one] if one >= 0 else None, right.levels[other] if other >= 0 else None
+        for counted in dict.fromkeys(values_of(by, value, neighbours)):
+            counts[counted] = counts.get(counted, 0) + rollouts
+    ordered = sorted(counts.items(), key=lambda entry: (-entry[1], entry[0] is None, entry[0] or ""))
+    return [Count(value=value, rollouts=rollouts) for value, rollouts in ordered]
+
+
+def values_of(by: Breakdown, value: Any, neighbours: Any) -> list[str | None]:
+    """What a rollout counts under."""
+    if by.beside is None:
+        return list(value) if isinstance(value, tuple) else [None if value is None else level_text(value)]
+    if not isinstance(value, tuple) or not isinstance(neighbours, tuple) or len(value) != len(neighbours):
+        return [None]
+    return [one for one, other in zip(value, neighbours, strict=True) if all_hold(by.beside_asked, other)]

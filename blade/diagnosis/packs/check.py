@@ -18,7 +18,7 @@ from blade.errors import UsageError
 MOST_SHOWN = 50
 LINE_END = r"(?!\n)"
 """Keeps `$` of a form from matching before a last line break."""
-EXPRESSIONS = frozenset({"matches", "name", "agent", "first_tool", "prompt"})
+EXPRESSIONS = frozenset({"matches", "name", "first_tool", "prompt"})
 TYPES = {
     "object": "a mapping",
     "array": "a list",
@@ -81,7 +81,7 @@ def explain(error: Any, document: Document) -> Iterator[Fault]:
             yield not_one_of(keys, seen, wanted)
         case "type":
             types = error.validator_value if isinstance(error.validator_value, list) else [error.validator_value]
-            yield Fault(keys, f"{place(keys)} is {shown(seen)}, expected {' or '.join(TYPES[t] for t in types)}")
+            yield Fault(keys, f"{place(keys)} is {json_excerpt(seen)}, expected {' or '.join(TYPES[t] for t in types)}")
         case _:
             yield Fault(keys, f"{place(keys)}: {limit(error)}")
 
@@ -96,11 +96,11 @@ def not_one_of(keys: Keys, seen: Any, wanted: list[Any]) -> Fault:
     words = [json.dumps(word) if isinstance(word, bool) else str(word) for word in wanted]
     close = difflib.get_close_matches(seen, words, n=1) if isinstance(seen, str) else []
     hint = f"did you mean {close[0]!r}?" if close else ""
-    return Fault(keys, f"{place(keys)} is {shown(seen)}, expected {', '.join(words)}", hint)
+    return Fault(keys, f"{place(keys)} is {json_excerpt(seen)}, expected {', '.join(words)}", hint)
 
 
 def one_subject(keys: Keys, seen: Any, schema: Any) -> Fault:
-    """A condition or a quote without its subject, or with several."""
+    """A condition without its subject, or with several."""
     subjects = [choice["required"][0] for choice in schema["oneOf"]]
     there = [name for name in subjects if isinstance(seen, dict) and name in seen]
     if there:
@@ -116,7 +116,7 @@ def misplaced_key(keys: Keys, document: Document) -> Fault:
     name = str(keys[-1])[:60]
     others = [other for other in ("over", "fact", "field") if other in owner]
     if not others:
-        return Fault(keys, f"{name!r} is no path of a field")
+        return Fault(keys, f"{name!r} is not the path of a field")
     return Fault(keys, f"{name!r} does not go with {others[0]!r}")
 
 
@@ -131,9 +131,9 @@ def limit(error: Any) -> str:
         case "minimum" | "maximum":
             return f"is beyond {error.validator_value}"
         case "pattern":
-            return f"{shown(error.instance)} is not of the form {error.validator_value.removesuffix(LINE_END)}"
+            return f"{json_excerpt(error.instance)} is not of the form {error.validator_value.removesuffix(LINE_END)}"
         case "anyOf":
-            return f"{shown(error.instance)} is not one of completed, truncated, failed"
+            return f"{json_excerpt(error.instance)} is not one of completed, truncated, failed"
     return "is not as the schema says"
 
 
@@ -144,7 +144,7 @@ def bad_expressions(value: Any) -> Iterator[Fault]:
             try:
                 check_expression(source)
             except UsageError as error:
-                yield Fault(keys, f"the expression {shown(source)} is not allowed: {error}")
+                yield Fault(keys, f"the expression {json_excerpt(source)} is not allowed: {error}")
 
 
 def is_expression(keys: Keys) -> bool:
@@ -176,7 +176,7 @@ def key_text(key: str) -> str:
     return key if key.isidentifier() else json.dumps(key[:60])
 
 
-def shown(value: Any) -> str:
+def json_excerpt(value: Any) -> str:
     text = "nothing" if value is None else json.dumps(value, ensure_ascii=False)
     return text if len(text) <= 60 else text[:57] + "..."
 

@@ -14,7 +14,7 @@ from blade.diagnosis.packs.columns import knows_field
 from blade.diagnosis.packs.expressions import Expression
 from blade.diagnosis.packs.load import shipped_names, shipped_pack
 from blade.diagnosis.packs.pack import Match, Pack
-from blade.diagnosis.packs.reading import read_sample
+from blade.diagnosis.packs.rows import read_sample
 from blade.diagnosis.packs.values import Path
 from blade.rollouts.columns import Column
 from blade.rollouts.scan import FIRST_TOOL
@@ -88,18 +88,10 @@ def fields_met(match: Match, features: "RunFeatures") -> list[str] | None:
 
 
 def names_met(match: Match, features: "RunFeatures") -> list[str] | None:
-    """The first harness and the first tool of those that match."""
-    met: list[str] = []
-    for words, asked, names in (
-        ("agent", match.agent, features.agents),
-        ("first tool", match.first_tool, features.first_tools),
-    ):
-        if asked is not None:
-            found = [f"{words} {name}" for name in names if asked.search(name)]
-            if not found:
-                return None
-            met += found[:1]
-    return met
+    """The first of the first tools that match."""
+    if match.first_tool is None:
+        return []
+    return [f"first tool {name}" for name in features.first_tools if match.first_tool.search(name)][:1] or None
 
 
 def texts_met(match: Match, features: "RunFeatures") -> list[str] | None:
@@ -123,10 +115,6 @@ class RunFeatures:
     def has(self, path: Path) -> bool:
         """Whether the rows have a field, be it null."""
         return knows_field(path, self.run.table, self.sample)
-
-    @cached_property
-    def agents(self) -> list[str]:
-        return texts_of(self.run.table.agent)
 
     @cached_property
     def first_tools(self) -> list[str]:

@@ -70,10 +70,6 @@ class ItemIs(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """Which of the items that are like this must match: any, the first or the last."""
     name: Expression | None = None
     """Matches the name of the tool."""
-    role: str | None = None
-    """Role of the message."""
-    prompt: bool = False
-    """Whether items given to the agent are looked at instead of those that came after."""
     matches: Expression | None = None
     """Matches the text of the item."""
 
@@ -86,8 +82,6 @@ class Succeeded(msgspec.Struct, frozen=True, kw_only=True, eq=False):
 
 Leaf = FieldIs | FactIs | StatusIs | ItemIs | Succeeded
 Condition = All | AnyOf | Not | Leaf
-
-POSITIONS = ("any", "first", "last")
 
 
 def parse_condition(said: dict[str, Any]) -> Condition:
@@ -130,8 +124,6 @@ def parse_item(said: dict[str, Any]) -> ItemIs:
         kind=said.get("kind"),
         position=said.get("position", "any"),
         name=Expression(said["name"]) if "name" in said else None,
-        role=said.get("role"),
-        prompt=said.get("prompt", False),
         matches=Expression(said["matches"]) if "matches" in said else None,
     )
 

@@ -59,7 +59,7 @@ def read_document(path: Path) -> Document:
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror}.") from error
     except ValueError as error:  # a NUL in the name
-        raise InputError(f"{str(path)!r}: is no file name.") from error
+        raise InputError(f"{str(path)!r}: is not a file name.") from error
     try:
         return parse_document(data)
     except Refused as refused:

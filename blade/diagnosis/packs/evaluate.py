@@ -3,6 +3,8 @@
 The table's answer to every leaf is kept, so that a row read from the file is asked only what the table left open.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from blade.diagnosis.packs.columns import Sample, field_verdict, knows_field, level_verdict, number_mask
@@ -19,13 +21,13 @@ from blade.diagnosis.packs.conditions import (
     Succeeded,
     leaves,
 )
-from blade.diagnosis.packs.items import find_item
-from blade.diagnosis.packs.reading import WholeRow
+from blade.diagnosis.packs.rows import WholeRow
 from blade.diagnosis.packs.values import all_hold, pair_holds
 from blade.diagnosis.packs.verdict import Verdict, both, decided, either, everywhere, negated, only_where, undecided
 from blade.rollouts.columns import Column
-from blade.rollouts.features import FACTS, KINDS
+from blade.rollouts.features import FACTS, KINDS, split_thinking
 from blade.rollouts.table import STATUSES, Floats, RolloutTable
+from blade.rollouts.values import Item
 
 PLACES = {
     "tool_errors": "error_at",
@@ -133,7 +135,7 @@ def fact_verdict(leaf: FactIs, table: RolloutTable) -> Verdict:
 
 def item_verdict(leaf: ItemIs, table: RolloutTable) -> Verdict:
     """Rows without a single item of the kind are decided; the texts of the others are in the file."""
-    if leaf.prompt or not table.rows.facts.shape[1]:
+    if not table.rows.facts.shape[1]:
         return undecided(len(table))
     return only_where(undecided(len(table)), table.rows.fact(COUNTS[leaf.kind]) > 0)
 
@@ -141,8 +143,7 @@ def item_verdict(leaf: ItemIs, table: RolloutTable) -> Verdict:
 def ask_row(leaf: Leaf, whole: WholeRow) -> int | None:
     """What the file says about a leaf the table could not answer."""
     if isinstance(leaf, ItemIs):
-        sighting = find_item(leaf, whole.items)
-        return None if sighting is None else sighting.position
+        return find_item(leaf, whole.items)
     assert isinstance(leaf, FieldIs), "only fields and items are ever left open"
     value = leaf.path.values(whole.record)
     if leaf.beside is not None:
@@ -165,3 +166,23 @@ def asks_for_failed(condition: Condition) -> bool:
 def needs_items(condition: Condition) -> bool:
     """Whether the condition may have to ask the file for items."""
     return any(isinstance(leaf, ItemIs) for leaf in leaves(condition))
+
+
+def find_item(rule: ItemIs, items: Sequence[Item]) -> int | None:
+    """Position of the item a rule speaks of, if there is one; of a message only what was said counts, not thinking."""
+    chosen = [item for item in items if is_like(item, rule)]
+    chosen = {"first": chosen[:1], "last": chosen[-1:]}.get(rule.position, chosen)
+    found = (item for item in chosen if rule.matches is None or rule.matches.search(said(item)) is not None)
+    return next((item.position for item in found), None)
+
+
+def is_like(item: Item, rule: ItemIs) -> bool:
+    """Whether an item is one that the agent did not start with, of the kind and tool a rule names."""
+    if item.prompt or (rule.kind is not None and item.kind != rule.kind):
+        return False
+    return rule.name is None or (item.name is not None and rule.name.search(item.name) is not None)
+
+
+def said(item: Item) -> str:
+    """The text of an item without thinking."""
+    return split_thinking(item.text)[1] if item.kind == "message" else item.text

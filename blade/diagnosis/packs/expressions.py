@@ -56,7 +56,7 @@ class Expression:
 
 
 def whole_characters(text: str) -> str:
-    # Half of a surrogate pair is no character, and re2 takes none.
+    # Half of a surrogate pair is not a character, and re2 takes none.
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
@@ -184,7 +184,7 @@ class Grammar:
                 raise self.wrong(f"write '\\{sign}' for the character inside of a class")
             if sign == "\\":
                 if self.source[self.at + 1 : self.at + 2] in BOUNDARIES:
-                    raise self.wrong("'\\b' is no character of a class")
+                    raise self.wrong("'\\b' is not a character of a class")
                 self.escape()
             else:
                 self.at += 1
@@ -212,7 +212,7 @@ class Grammar:
         least = int(found[1])
         most = least if found[2] is None else None if found[3] is None else int(found[3])
         if max(least, most or 0) > MAX_REPEAT or (most is not None and most < least):
-            raise self.wrong(f"{found[0]} is no repeat; the most is {{0,{MAX_REPEAT}}}")
+            raise self.wrong(f"{found[0]} is not a repeat; the most is {{0,{MAX_REPEAT}}}")
         self.size += max(least, most or 0)
         return WINDOW if most is None else most - least + 1
 

@@ -11,7 +11,7 @@ from typing import Any, Literal
 import msgspec
 
 from blade.diagnosis.labels import Confidence
-from blade.diagnosis.packs.conditions import Condition, ItemIs, parse_condition, parse_item, parse_questions
+from blade.diagnosis.packs.conditions import Condition, parse_condition, parse_questions
 from blade.diagnosis.packs.expressions import Expression
 from blade.diagnosis.packs.values import Path, Questions
 
@@ -30,8 +30,6 @@ class Match(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """Fields the rows do not have."""
     texts: tuple[tuple[Path, Expression], ...] = ()
     """Fields whose every text matches, empty ones aside."""
-    agent: Expression | None = None
-    """Matches the name of a harness."""
     first_tool: Expression | None = None
     """Matches the first tool that some rollout called."""
     prompt: Expression | None = None
@@ -49,23 +47,6 @@ class StageRule(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """How it is told from the rows."""
     when: Condition
     """The same as a condition."""
-
-
-class Quote(msgspec.Struct, frozen=True, kw_only=True, eq=False):
-    """Where a pattern's verbatim evidence stands: in a field or in an item."""
-
-    field: Path | None = None
-    """The field."""
-    beside: Path | None = None
-    """A second list; the quoted element is the first whose neighbour passes."""
-    beside_asked: Questions = ()
-    """What is asked of the neighbour."""
-    item: ItemIs | None = None
-    """The item."""
-    matches: Expression | None = None
-    """The line that is quoted; without it the beginning of the text."""
-    take: Literal["start", "end"] = "start"
-    """Which end of the text is quoted."""
 
 
 class Breakdown(msgspec.Struct, frozen=True, kw_only=True, eq=False):
@@ -94,8 +75,6 @@ class PatternRule(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """What kind of fix it calls for."""
     when: Condition
     """When a rollout that did not pass shows it."""
-    quote: Quote | None = None
-    """Where the evidence stands."""
     by: Breakdown | None = None
     """What its rollouts are counted by."""
 
@@ -147,7 +126,6 @@ def make_match(said: dict[str, Any]) -> Match:
         any_fields=paths(said.get("any_fields")),
         no_fields=paths(said.get("no_fields")),
         texts=tuple((Path(path), Expression(source)) for path, source in said.get("texts", {}).items()),
-        agent=expression(said.get("agent")),
         first_tool=expression(said.get("first_tool")),
         prompt=expression(said.get("prompt")),
         formats=tuple(said.get("formats", ())),
@@ -174,20 +152,7 @@ def make_pattern(said: dict[str, Any]) -> PatternRule:
         confidence=said["confidence"],
         intervention=said["intervention"],
         when=parse_condition(said["when"]),
-        quote=make_quote(said["quote"]) if "quote" in said else None,
         by=make_breakdown(said["by"]) if "by" in said else None,
-    )
-
-
-def make_quote(said: dict[str, Any]) -> Quote:
-    beside, asked = make_beside(said)
-    return Quote(
-        field=Path(said["field"]) if "field" in said else None,
-        beside=beside,
-        beside_asked=asked,
-        item=parse_item(said["item"]) if "item" in said else None,
-        matches=expression(said.get("matches")),
-        take=said.get("take", "start"),
     )
 
 

@@ -1,35 +1,28 @@
 """Going back to the file for what the table does not hold, each row once and only the fields that rules name."""
 
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
 
 from blade.diagnosis.packs.columns import Sample
 from blade.metrics.values import Bools, Ints
-from blade.rollouts.formats import Format
+from blade.rollouts.conform import BadRow
 from blade.rollouts.table import Run
-from blade.rollouts.trajectory import read_items, read_record
+from blade.rollouts.trajectory import read_record, read_row
 from blade.rollouts.values import Item
 
 SAMPLED = 32
 
 
-class WholeRow:
-    """One row as the file has it; its items are read when they are asked for."""
+class WholeRow(NamedTuple):
+    """One row as the file has it."""
 
-    def __init__(self, record: dict[str, Any], form: Format) -> None:
-        self.record = record
-        self._form = form
-        self._items: list[Item] | None = None
-
-    @property
-    def items(self) -> list[Item]:
-        """The trajectory, prompt first."""
-        if self._items is None:
-            self._items = read_items(self.record, self._form)
-        return self._items
+    record: dict[str, Any]
+    """Fields that rules name."""
+    items: list[Item]
+    """The trajectory, prompt first, where a rule speaks of items."""
 
 
 class Wanted:
@@ -42,7 +35,7 @@ class Wanted:
         self._decoder: Any = msgspec.json.Decoder(msgspec.defstruct("Wanted", fields, rename=renamed))
 
     def read(self, data: bytes) -> dict[str, Any]:
-        """The wanted fields of a row; raises `BadRow` when it is no row any more."""
+        """The wanted fields of a row; raises `BadRow` when it is not a row any more."""
         try:
             found = msgspec.structs.astuple(self._decoder.decode(data))
         except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError):
@@ -51,16 +44,14 @@ class Wanted:
         return dict(zip(self.names, found, strict=True))
 
 
-def trajectory_fields(run: Run) -> set[str]:
-    """Names of the rows' own fields that hold prompt and output."""
-    paths = [path for file in run.files for path in (file.format.prompt, file.format.output)]
-    return {path.split(".")[0] for path in paths if path}
-
-
-def read_whole(run: Run, rows: Iterable[int], names: Iterable[str]) -> Iterator[tuple[int, WholeRow]]:
-    """Each row's number and the named fields of it, in the order that is cheapest to read."""
-    for row, record in run.read(rows, Wanted(names).read):
-        yield row, WholeRow(record, run.format_of(row))
+def read_whole(run: Run, rows: Iterable[int], names: Iterable[str], *, items: bool) -> Iterator[tuple[int, WholeRow]]:
+    """Each row's number, the named fields of it and perhaps its items, in the order that is cheapest to read."""
+    wanted = Wanted(names)
+    for row, data in run.read(rows, bytes):
+        try:
+            yield row, WholeRow(wanted.read(data), read_row(data, run.format_of(row))[1] if items else [])
+        except BadRow as error:
+            raise run.changed(row, error) from error
 
 
 def read_sample(run: Run, preferred: Bools) -> Sample:

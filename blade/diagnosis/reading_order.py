@@ -98,7 +98,7 @@ def read_item(
     return ReadingItem(
         task=result.task,
         bucket=result.bucket or "missing",
-        why=f"{cause.label} by {cause.author}: {cause.reason}",
+        why=f"{'undecided' if cause.label == UNDECIDED else f'{cause.label} by {cause.author}'}: {cause.reason}",
         read=cited,
         command=shlex.join(reading_words(cited)),
         group=group,
