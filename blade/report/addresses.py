@@ -9,9 +9,12 @@ Numbers, texts and lists of a document become subclasses of `int`, `float`, `str
 address through ordinary Python and through templates. Nothing here knows a document's keys. Standard library only.
 """
 
+import functools
 import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
+
+Entry = TypeVar("Entry")
 
 Address = Any
 """A pointer (`str`), a constant (`int`, `float`) or `[operator, operand, …]`; JSON as it stands."""
@@ -95,6 +98,53 @@ class Entries(list[Any]):
     """A list with its address; its entries have theirs."""
 
     address: Address
+
+
+class Lazy(Entries):
+    """A list whose entries get their addresses when they are asked for: a run has more tasks than a report names."""
+
+    def __init__(self, values: Sequence[Any], address: str) -> None:
+        super().__init__(values)
+        self.address = address
+
+    def _entry(self, number: int) -> Any:
+        value, address = super().__getitem__(number), f"{self.address}/{number}"
+        return View(value, address) if hasattr(value, "__struct_fields__") else addressed_struct(value, address)
+
+    def __getitem__(self, place: Any) -> Any:
+        numbers = range(len(self))[place]
+        return self._entry(numbers) if isinstance(numbers, int) else [self._entry(number) for number in numbers]
+
+    def __iter__(self) -> Iterator[Any]:
+        return map(self._entry, range(len(self)))
+
+    def __reversed__(self) -> Iterator[Any]:
+        return map(self._entry, reversed(range(len(self))))
+
+    def __add__(self, other: Any) -> Any:
+        return [*self, *other]
+
+
+class View:
+    """A Struct in a list, whose fields get their addresses when they are asked for."""
+
+    __slots__ = ("_address", "_struct")
+
+    def __init__(self, struct: Any, address: str) -> None:
+        self._struct = struct
+        self._address = address
+
+    def __getattr__(self, name: str) -> Any:
+        value = getattr(self._struct, name)
+        kind: Any = type(self._struct)
+        shown = parts_of(kind).get(name)
+        return value if shown is None else addressed_struct(value, self._address + shown)
+
+    def __eq__(self, other: object) -> bool:
+        return bool(self._struct == (other._struct if isinstance(other, View) else other))
+
+    def __hash__(self) -> int:
+        return hash(self._struct)
 
 
 class Record(dict[str, Any]):
@@ -187,10 +237,17 @@ def addressed(document: Any, address: str) -> Any:
 
 def addressed_struct(value: Any, address: str) -> Any:
     """The same for a Struct, which stays one: its fields carry the addresses they have in its JSON."""
+    plain = PLAIN.get(type(value))
+    if plain is not None:  # most values by far; nothing is asked of them twice
+        made = plain(value)
+        made.address = address
+        return made
+    if value is None or isinstance(value, bool):
+        return value
     if hasattr(value, "__struct_fields__"):
-        names = zip(value.__struct_fields__, value.__struct_encode_fields__, strict=True)
-        fields = {name: addressed_struct(getattr(value, name), f"{address}/{escaped(shown)}") for name, shown in names}
-        return type(value)(**fields)
+        kind: Any = type(value)
+        parts = parts_of(kind).items()
+        return kind(**{name: addressed_struct(getattr(value, name), address + shown) for name, shown in parts})
     if isinstance(value, Mapping):
         inner = {
             with_address(key, ("key", f"{address}/{escaped(key)}")): addressed_struct(item, f"{address}/{escaped(key)}")
@@ -198,8 +255,19 @@ def addressed_struct(value: Any, address: str) -> Any:
         }
         return with_address(inner, address)
     if isinstance(value, list | tuple):
-        return with_address([addressed_struct(item, f"{address}/{n}") for n, item in enumerate(value)], address)
+        return Lazy(value, address)
     return with_address(value, address)
+
+
+PLAIN: dict[type, type[Any]] = {str: Words, int: Whole, float: Real}
+"""Types of single values, and what they become with an address."""
+
+
+@functools.cache
+def parts_of(kind: Any) -> dict[str, str]:
+    """The fields of a Struct, and what each adds to an address."""
+    names = zip(kind.__struct_fields__, kind.__struct_encode_fields__, strict=True)
+    return {name: f"/{escaped(shown)}" for name, shown in names}
 
 
 def escaped(key: object) -> str:
@@ -211,8 +279,10 @@ def size(entries: Sequence[Any]) -> int:
     """How many entries a list has, with its address: the list's own, or those of the entries picked from one."""
     if (address := getattr(entries, "address", None)) is not None:
         return with_address(len(entries), ("len", address))  # type: ignore[no-any-return]
+    if len(entries) > MOST_TERMS:
+        return len(entries)
     picked = [entry_address(entry) for entry in entries]
-    if None in picked or len(picked) > MOST_TERMS:
+    if None in picked:
         return len(entries)
     return with_address(len(entries), ("count", *picked))  # type: ignore[no-any-return]
 
@@ -225,9 +295,20 @@ def entry_address(entry: Any) -> Address | None:
     return getattr(entry, "address", None)
 
 
+def bare_entries(entries: Iterable[Entry]) -> Iterator[Entry]:
+    """The entries of a list without their addresses: counting a run's tasks takes a twentieth of the time."""
+    return list.__iter__(entries) if isinstance(entries, Lazy) else iter(entries)
+
+
+def picked(entries: Sequence[Entry], wanted: Callable[[Entry], bool]) -> list[Entry]:
+    """The entries of which something is true, with their addresses."""
+    places = [place for place, entry in enumerate(bare_entries(entries)) if wanted(entry)]
+    return [entries[place] for place in places]
+
+
 def total(entries: Sequence[Any], field: str) -> Any:
     """The sum of a field over a whole list, with one address for all of it."""
-    result = sum(bare(getattr(entry, field)) for entry in entries)
+    result = sum(bare(getattr(entry, field)) for entry in bare_entries(entries))
     address = getattr(entries, "address", None)
     return result if address is None else with_address(result, ("sum", f"{address}/*/{field}"))
 

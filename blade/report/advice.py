@@ -3,17 +3,19 @@
 Nothing is recommended on the strength of a draft: until somebody has read a task, the advice is to read it.
 """
 
+from collections.abc import Collection
+
 import msgspec
 
 from blade.diagnosis.analysis import Analysis, Finding, Intervention, ReadingItem
 from blade.diagnosis.labels import CAUSES, is_by_rule
-from blade.report.addresses import size
+from blade.report.addresses import bare_entries, picked, size
 from blade.report.citations import codes, reading_commands
-from blade.report.dives import cause_words
+from blade.report.dives import cause_words, is_draft, is_judged
 from blade.report.headline import gain_interval_words, gain_words, is_rate
 from blade.report.listing import Listing, first
 from blade.report.numbers import percent, plural, signed_pp
-from blade.report.text import Markdown, md, sentence
+from blade.report.text import Markdown, sentence
 
 MOST_READING = 10
 MOST_CITED = 5
@@ -88,7 +90,7 @@ def advise(analysis: Analysis) -> Advice:
         repairs=[*success_advice(analysis), *map(repair, analysis.health), *missing_tasks(analysis)],
         work=possible_work(analysis),
         causes=judged_causes(analysis),
-        drafts=size([cause for cause in analysis.causes if is_by_rule(cause.author)]),
+        drafts=size(picked(analysis.causes, is_draft)),
         reading=Listing(shown=[next_to_read(item) for item in listing.shown], rest=listing.rest),
     )
 
@@ -100,9 +102,9 @@ def next_to_read(item: ReadingItem) -> ToRead:
 def repair(finding: Finding) -> Markdown:
     """A finding as something to do."""
     kind = CAUSES[finding.cause]
-    said = f"{capitalized(finding.hint)}: {md(finding.message)}" if finding.hint else md(finding.message)
     where = f" ({codes(first(finding.citations, MOST_CITED, total=finding.rows))})" if finding.citations else ""
-    return Markdown(f"{said}{where}. *{kind.capitalize()}.*{effect(finding)}")
+    todo = f" {sentence(finding.hint)}." if finding.hint else ""
+    return Markdown(f"{sentence(finding.message)}{where}.{todo} *{kind.capitalize()}.*{effect(finding)}")
 
 
 def effect(finding: Finding) -> str:
@@ -112,10 +114,6 @@ def effect(finding: Finding) -> str:
         f"{percent(finding.headline_repaired)} had they passed" if finding.headline_repaired is not None else "",
     ]
     return f" The headline would be {', '.join(filter(None, parts))}." if any(parts) else ""
-
-
-def capitalized(text: str) -> Markdown:
-    return sentence(text)
 
 
 def success_advice(analysis: Analysis) -> list[Markdown]:
@@ -157,17 +155,16 @@ def rests_on(found: Intervention, analysis: Analysis) -> str:
     """Whether an estimate was made from what was seen, or from labels, and whose."""
     if found.target not in CAUSES:
         return "what was seen"
-    authors = [cause.author for cause in analysis.causes if found.target in cause.label]
+    authors = [cause.author for cause in bare_entries(analysis.causes) if found.target in cause.label]
     return DRAFTS if any(map(is_by_rule, authors)) else "judged labels"
 
 
 def judged_causes(analysis: Analysis) -> list[JudgedCause]:
     """What readers found, by cause."""
     tasks: dict[str, list[str]] = {}
-    for cause in analysis.causes:
-        if not is_by_rule(cause.author):
-            tasks.setdefault(cause.label, []).append(cause.task)
-    lost = lost_share(analysis)
+    for cause in picked(analysis.causes, is_judged):
+        tasks.setdefault(cause.label, []).append(cause.task)
+    lost = lost_share(analysis, set().union(*tasks.values()))
     gains = {label: sum(lost.get(task, 0.0) for task in of_label) for label, of_label in tasks.items()}
     return [
         JudgedCause(
@@ -181,7 +178,8 @@ def judged_causes(analysis: Analysis) -> list[JudgedCause]:
     ]
 
 
-def lost_share(analysis: Analysis) -> dict[str, float]:
+def lost_share(analysis: Analysis, tasks: Collection[str]) -> dict[str, float]:
     """By task: how much of pass@1 its failures cost."""
-    scored = sum(result.n > 0 for result in analysis.tasks)
-    return {result.task: (1.0 - result.rate) / scored for result in analysis.tasks if result.rate is not None}
+    scored = sum(result.n > 0 for result in bare_entries(analysis.tasks))
+    results = picked(analysis.tasks, lambda result: result.task in tasks and result.rate is not None)
+    return {result.task: (1.0 - result.rate) / scored for result in results if result.rate is not None}

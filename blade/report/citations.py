@@ -6,7 +6,7 @@ A task key may be anything, colons, spaces and shell syntax included: it is quot
 import shlex
 from collections.abc import Sequence
 
-from blade.diagnosis.reading import reading_words
+from blade.diagnosis.reading_order import reading_words
 from blade.report.listing import Listing, first
 from blade.report.text import Markdown, code, code_cell
 from blade.rollouts.table import CITATION

@@ -1,4 +1,4 @@
-"""The report of a comparison: one complete value, its rendering, and the folder it is written to."""
+"""The report of a comparison: one complete value, its page and appendix, and the folder they are written to."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -8,13 +8,13 @@ import msgspec
 
 from blade._version import __version__
 from blade.comparison import CompareOptions, Comparison, compare_many
-from blade.comparison.comparison import ConfigChange, Part, Side
+from blade.comparison.comparison import ConfigChange, Side, SliceChange
 from blade.diagnosis import Diagnosed
 from blade.metrics import definitions
 from blade.metrics.buckets import ORDER
 from blade.report.addresses import addressed_struct
 from blade.report.citations import codes
-from blade.report.claims import Rendered, extract
+from blade.report.claims import extract
 from blade.report.comparison_rows import (
     CountingRow,
     DriverRow,
@@ -23,26 +23,30 @@ from blade.report.comparison_rows import (
     RankRow,
     SliceSection,
     Words,
+    adjusted_words,
     counting_row,
     driver_row,
     pair_row,
     part_row,
-    rank_row,
+    rank_rows,
     slice_section,
 )
 from blade.report.files import write_file
 from blade.report.listing import Listing, first
 from blade.report.marks import recording
 from blade.report.numbers import count, p_words, plural
+from blade.report.onepage import fitting_prose
 from blade.report.page.comparison_page import write_comparison_page
-from blade.report.report import Prose, said, templates
-from blade.report.text import Markdown, code, sentence
-from blade.report.workspace import canonical_json, write_text
+from blade.report.report import SUMMARY, Prose, Texts, said, templates
+from blade.report.text import Markdown, code, md, sentence
+from blade.report.workspace import APPENDIX, canonical_json, write_texts
 
 COMPARISON: Final = "comparison.json"
 COMPARISON_REPORT: Final = "comparison.md"
 MOST_DRIVERS: Final = 20
 MOST_NAMED: Final = 10
+MOST_LISTED: Final = 4
+SURE: Final = 0.05
 PROSE_SECTIONS: Final = (
     *("Executive Summary", "Decomposition", "Bucket Transitions", "Slices", "Tasks That Drove the Change"),
     *("Findings No Table Shows", "Recommendations"),
@@ -71,24 +75,51 @@ DEFINITIONS: Final = {
     ),
     "charges": (
         "tried in this order, the first that fits is charged: infrastructure; verifier, judge or environment; an "
-        "answer that the other run's verifier passed; the patterns of the taxonomy pack, where both runs have the "
-        "same; each behaviour in the order of the signals; unexplained"
+        "answer that the other run's verifier passed; the failure modes of either run, the most telling kind first; "
+        "each behaviour in the order of the signals; unexplained"
     ),
     "what a part is not": "it says where the change shows, not what would have happened otherwise",
 }
 
 
+MOST_LINES: Final = 80
+"""Lines of the page for any comparison; the limits below add up to it."""
+MOST_FACTS, MOST_WARNINGS, MOST_PARTS, MOST_SLICES, MOST_MOVED, MOST_CHANGES, MOST_RANKS = 5, 3, 6, 3, 4, 3, 6
+MOST_PROSE: Final = 8
+
+
+class ComparisonPage(msgspec.Struct, frozen=True, kw_only=True):
+    """What stands on the one page."""
+
+    prose: Markdown = Markdown("")
+    """Executive Summary: what a reader wrote, as far as it fits."""
+    facts: list[Markdown]
+    """What stands beside the verdict."""
+    warnings: Listing[str]
+    """What to know before believing it."""
+    parts: Listing[PartRow]
+    """Parts that moved the headline most."""
+    slices: list[Markdown]
+    """Fields whose levels changed differently."""
+    drivers: list[DriverRow]
+    """Tasks that moved most in either direction."""
+    moved: Markdown
+    """How many moved in all."""
+    config: Listing[ConfigChange]
+    """What the rows state differently."""
+    ranking: Listing[RankRow]
+    """The runs in order, when there are more than two."""
+
+
 class ComparisonReport(msgspec.Struct, frozen=True, kw_only=True):
     """Everything a comparison's report says, section by section."""
 
+    page: ComparisonPage
+    """The one-page report; all below is the appendix."""
     title: list[str]
     """Names of the runs."""
     metric: str
     """Which headline is compared."""
-    success: str | None
-    """The success rule."""
-    success_source: str
-    """Where the rule comes from."""
     sentence: str
     """The verdict."""
     facts: list[Markdown]
@@ -98,17 +129,19 @@ class ComparisonReport(msgspec.Struct, frozen=True, kw_only=True):
     sides: list[Markdown]
     """Pairing, run by run."""
     parts: list[PartRow]
-    """Decomposition."""
+    """Decomposition: the parts that are not 0."""
     change: Markdown
     """What the parts add up to."""
     countings: list[CountingRow]
-    """The same change counted in other ways."""
+    """The same change counted in other ways; empty when all ways give the same."""
     buckets: list[str]
     """Names of the buckets, when there are any."""
     transitions: dict[str, dict[str, int]]
     """Bucket Transitions."""
     slices: list[SliceSection]
-    """Slices."""
+    """Slices: fields the user asked for, or by which something changed."""
+    even_fields: list[str]
+    """Fields by which no level changed beyond chance."""
     regressions: Listing[DriverRow]
     """Tasks that did worse."""
     improvements: Listing[DriverRow]
@@ -135,39 +168,86 @@ class ComparisonReport(msgspec.Struct, frozen=True, kw_only=True):
     """Numbers the prose states itself, and what they mean."""
 
     def said(self, section: str, *, headed: bool = False) -> Markdown:
-        """The prose of a section and the blank line behind it."""
+        """The prose of a section and the blank line after it."""
         return said(self.prose, section, headed=headed)
+
+    def byline(self) -> Markdown:
+        """Who wrote the prose."""
+        if self.author is None:
+            return Markdown("")
+        return Markdown(
+            f"Prose by {code(self.author)}, who has read the rollouts; every number is computed from them. "
+        )
 
 
 def build_comparison_report(comparison: Comparison) -> ComparisonReport:
     """The report of a comparison."""
     words = Words(comparison.metric == "pass_at_1")
     pairs = comparison.pairs if isinstance(comparison.pairs, list) else []
-    ranking = comparison.ranking if isinstance(comparison.ranking, list) else []
+    shown = [cut for cut in comparison.slices if cut.asked or is_telling(cut)]
+    even = len({(counting.base, counting.candidate) for counting in comparison.countings}) <= 1
     return ComparisonReport(
+        page=make_page(comparison, words),
         title=[comparison.base.run, comparison.candidate.run],
         metric="pass@1" if words.rate else "mean reward",
-        success=comparison.success.rule,
-        success_source=comparison.success.source,
         sentence=comparison.sentence,
         facts=list(verdict_facts(comparison, words)),
         warnings=comparison.warnings,
         sides=[side_words(side, words) for side in (comparison.base, comparison.candidate)],
-        parts=[part_row(part, words) for part in comparison.decomposition],
+        parts=[part_row(part, words) for part in comparison.decomposition if part.value or part.base_rollouts],
         change=words.delta(comparison.change.value),
-        countings=[counting_row(counting, words) for counting in comparison.countings],
+        countings=[] if even else [counting_row(counting, words) for counting in comparison.countings],
         buckets=list(ORDER) if comparison.transitions else [],
         transitions=comparison.transitions,
-        slices=[slice_section(cut, words) for cut in comparison.slices],
+        slices=[slice_section(cut, words) for cut in shown],
+        even_fields=[cut.field for cut in comparison.slices if cut not in shown],
         regressions=driver_rows(comparison, words, "regressed", total=comparison.regressed_tasks),
         improvements=driver_rows(comparison, words, "improved", total=comparison.improved_tasks),
         config_changes=comparison.config_changes,
         config_same=", ".join(comparison.config_same),
         config_unknown=", ".join(comparison.config_unknown),
         pairs=[pair_row(pair, words) for pair in pairs],
-        ranking=[rank_row(rank, words) for rank in ranking],
+        ranking=rank_rows(comparison, words),
         definitions=addressed_struct(DEFINITIONS, "blade:/comparison_definitions"),
     )
+
+
+def make_page(comparison: Comparison, words: Words) -> ComparisonPage:
+    """The page of a comparison."""
+    worse, better = (driver_rows(comparison, words, way, total=0).shown for way in ("regressed", "improved"))
+    moving = [part for part in comparison.decomposition if part.value]
+    telling = [cut for cut in comparison.slices if is_telling(cut)]
+    parts = first(sorted(moving, key=lambda part: -abs(part.value)), MOST_PARTS)
+    return ComparisonPage(
+        facts=[*verdict_facts(comparison, words)][:MOST_FACTS],
+        warnings=first(comparison.warnings, MOST_WARNINGS),
+        parts=Listing(shown=[part_row(part, words) for part in parts.shown], rest=parts.rest),
+        slices=[slice_words(cut, words) for cut in telling[:MOST_SLICES]],
+        drivers=[*worse[:MOST_MOVED], *better[:MOST_MOVED]],
+        moved=Markdown(
+            f"In all, {plural(comparison.regressed_tasks, 'task')} did worse and {count(comparison.improved_tasks)} "
+            f"better of {plural(comparison.paired_tasks, 'paired task')}."
+        ),
+        config=first(comparison.config_changes, MOST_CHANGES),
+        ranking=first(rank_rows(comparison, words), MOST_RANKS),
+    )
+
+
+def is_telling(cut: SliceChange) -> bool:
+    """Whether a level changed beyond chance, or the levels contradict the headline."""
+    return cut.simpson or any(level.p_holm is not None and level.p_holm < SURE for level in cut.levels)
+
+
+def slice_words(cut: SliceChange, words: Words) -> Markdown:
+    """The levels of a field that changed beyond chance."""
+    sure = [level for level in cut.levels if level.delta and level.p_holm is not None and level.p_holm < SURE]
+    listed = [
+        f"{code(level.level)} {words.delta(level.delta.value)} ({words.deltas(level.delta.ci95)})"
+        for level in sure[:MOST_LISTED]
+        if level.delta is not None
+    ]
+    paradox = "the levels moved against the headline (Simpson's paradox): believe the levels" if cut.simpson else ""
+    return Markdown(f"By {code(cut.field)}: {'; '.join(filter(None, [', '.join(listed), paradox]))}.")
 
 
 def verdict_facts(comparison: Comparison, words: Words) -> Iterator[Markdown]:
@@ -176,6 +256,13 @@ def verdict_facts(comparison: Comparison, words: Words) -> Iterator[Markdown]:
         f"Over the {plural(comparison.paired_tasks, 'paired task')}: {words.value(comparison.base.paired)} → "
         f"{words.value(comparison.candidate.paired)}, {plural(comparison.regressed_tasks, 'task')} worse and "
         f"{count(comparison.improved_tasks)} better."
+    )
+    if isinstance(comparison.pairs, list):
+        yield adjusted_words(comparison, comparison.pairs)
+    rule = comparison.success.rule
+    defined = "success is not defined" if rule is None else f"success is {code(rule)}"
+    yield Markdown(
+        f"Compared: {'pass@1' if words.rate else 'mean reward'}; {defined} ({md(comparison.success.source)})."
     )
     if comparison.clusters is not None:
         yield Markdown(f"Those tasks fall into {plural(comparison.clusters, 'cluster')}, which are what is sampled.")
@@ -215,47 +302,39 @@ def driver_rows(comparison: Comparison, words: Words, direction: str, *, total: 
     return Listing(shown=[driver_row(driver, words) for driver in listing.shown], rest=listing.rest)
 
 
-def largest_parts(comparison: Comparison, most: int) -> list[Part]:
-    """The parts that moved the headline most."""
-    moving = [part for part in comparison.decomposition if part.value]
-    return sorted(moving, key=lambda part: -abs(part.value))[:most]
-
-
-def render_comparison(comparison: Comparison) -> str:
-    """The report as Markdown, with nobody's prose in it."""
-    return render_comparison_with_claims(comparison).text
-
-
-def render_comparison_with_claims(comparison: Comparison, prose: Prose | None = None) -> Rendered:
-    """The report with the address of everything it prints."""
+def render_comparison(comparison: Comparison, prose: Prose | None = None) -> Texts:
+    """The page and the appendix, with the address of everything they print."""
     with recording() as found:
         report = build_comparison_report(addressed_struct(comparison, "comparison:"))
         if prose is not None:
-            front = prose.narrative.front
+            front, sections = prose.narrative.front, prose.filled()
+            page = msgspec.structs.replace(report.page, prose=fitting_prose(sections.get(SUMMARY), MOST_PROSE))
             report = msgspec.structs.replace(
                 report,
+                page=page if not page.prose else msgspec.structs.replace(page, facts=page.facts[:1]),
                 author=front.author,
-                prose=prose.filled(),
+                prose=sections,
                 constants=addressed_struct(front.constants, "constants:"),
             )
-        return extract(render_comparison_report(report), found)
-
-
-def render_comparison_report(report: ComparisonReport) -> str:
-    """A report as Markdown."""
-    return templates().get_template("comparison.md.jinja").render(report=report)
+        names = ("comparison.md.jinja", "comparison_appendix.md.jinja")
+        return Texts(*(extract(templates().get_template(name).render(report=report), found) for name in names))
 
 
 def write_comparison(folder: Path, runs: Sequence[Diagnosed], options: CompareOptions | None = None) -> Comparison:
-    """Compares runs and writes `comparison.json`, `comparison.md` and `comparison.html`.
+    """Compares runs and writes `comparison.json`, `comparison.md`, `appendix.md` and `comparison.html`.
 
     Raises:
         UsageError: fewer than two runs, runs without a task in common, or runs judged by different rules.
         InputError: the folder cannot be written to.
     """
     comparison = compare_many(runs, options)
-    rendered = render_comparison_with_claims(comparison)
-    write_file(folder / COMPARISON, canonical_json(comparison))
-    write_text(folder, COMPARISON_REPORT, rendered)
-    write_comparison_page(folder, comparison, runs)
+    write_compared(folder, comparison, runs)
     return comparison
+
+
+def write_compared(folder: Path, comparison: Comparison, runs: Sequence[Diagnosed]) -> None:
+    """Writes a comparison that has been made."""
+    texts = render_comparison(comparison)
+    write_file(folder / COMPARISON, canonical_json(comparison))
+    write_texts(folder, {COMPARISON_REPORT: texts.page, APPENDIX: texts.appendix})
+    write_comparison_page(folder, comparison, runs)

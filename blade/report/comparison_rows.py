@@ -1,10 +1,13 @@
 """The tables of a comparison's report, row by row, with every number as it is written."""
 
+from collections.abc import Sequence
+
 import msgspec
 
 from blade.comparison import Comparison
 from blade.comparison.comparison import Counting, Driver, DriverSide, LevelChange, Part, Rank, SliceChange
 from blade.metrics import Interval
+from blade.report.addresses import size
 from blade.report.citations import codes
 from blade.report.listing import first
 from blade.report.numbers import (
@@ -13,7 +16,9 @@ from blade.report.numbers import (
     interval,
     number,
     number_interval,
+    p_words,
     percent,
+    plural,
     points,
     short_p,
     signed_number,
@@ -22,7 +27,7 @@ from blade.report.numbers import (
     signed_pp_interval,
 )
 from blade.report.results import INFRASTRUCTURE, MISSING
-from blade.report.text import Markdown, cell
+from blade.report.text import Markdown, cell, md
 
 MOST_LEVELS = 30
 MOST_TIED = 10
@@ -159,6 +164,8 @@ class RankRow(msgspec.Struct, frozen=True, kw_only=True):
     """Its place."""
     value: Markdown
     """Its mean over the tasks all runs scored."""
+    against_base: Markdown
+    """How it differs from the base, and the verdict by Holm's p."""
     tied: Markdown
     """Runs it cannot be told from."""
 
@@ -264,6 +271,27 @@ def pair_row(pair: Comparison, words: Words) -> PairRow:
     )
 
 
-def rank_row(rank: Rank, words: Words) -> RankRow:
+def rank_rows(comparison: Comparison, words: Words) -> list[RankRow]:
+    """The runs in order; none when there are only two."""
+    ranks = comparison.ranking if isinstance(comparison.ranking, list) else []
+    found = {pair.candidate.run: pair for pair in pairs_with_base(comparison)}
+    return [rank_row(rank, found.get(rank.run), words) for rank in ranks]
+
+
+def rank_row(rank: Rank, pair: Comparison | None, words: Words) -> RankRow:
     tied = codes(first(rank.tied_with, MOST_TIED), in_table=True) if rank.tied_with else Markdown("none")
-    return RankRow(rank=rank, value=words.value(rank.value), tied=tied)
+    against = Markdown("base") if pair is None else Markdown(f"{pair.verdict}, {words.delta(pair.delta.value)}")
+    return RankRow(rank=rank, value=words.value(rank.value), against_base=against, tied=tied)
+
+
+def pairs_with_base(comparison: Comparison) -> list[Comparison]:
+    """The pairs of a comparison in which its base is the base."""
+    pairs = comparison.pairs if isinstance(comparison.pairs, list) else [comparison]
+    return [pair for pair in pairs if pair.base.run == comparison.base.run]
+
+
+def adjusted_words(comparison: Comparison, pairs: Sequence[Comparison]) -> Markdown:
+    """The verdict with regard to all the pairs that were tested."""
+    pair = pairs_with_base(comparison)[0]
+    sure = "" if pair.p_holm is None else f", {p_words(pair.p_holm)}"
+    return Markdown(f"Adjusted for all {plural(size(pairs), 'pair')} of runs (Holm): {md(pair.verdict)}{sure}.")

@@ -8,14 +8,17 @@ from collections.abc import Collection
 import msgspec
 
 from blade.diagnosis.analysis import MAX_LISTED, Analysis, Cause
-from blade.diagnosis.labels import CAUSES, UNDECIDED, is_by_rule
+from blade.diagnosis.labels import CAUSES, UNDECIDED, Evidence, is_by_rule
 from blade.diagnosis.pairs import TaskContrast
 from blade.metrics import TaskResult
-from blade.report.addresses import size
-from blade.report.citations import reading_commands, rollout_of, task_of
+from blade.report.addresses import bare_entries, size
+from blade.report.citations import codes, reading_commands, rollout_of, task_of
 from blade.report.listing import Listing, first
+from blade.report.text import Markdown
 
 MOST_DIVES = 20
+MOST_DRAFTS = 50
+MOST_CITED = 3
 
 
 class SignalCount(msgspec.Struct, frozen=True, kw_only=True):
@@ -34,8 +37,8 @@ class Dive(msgspec.Struct, frozen=True, kw_only=True):
     """What its rollouts showed."""
     cause: Cause | None
     """The label in force."""
-    is_draft: bool
-    """Whether only a rule has said so."""
+    examples: Markdown
+    """Where its cause shows."""
     meaning: str
     """The cause in words."""
     signals: list[SignalCount]
@@ -50,29 +53,38 @@ class Dives(msgspec.Struct, frozen=True, kw_only=True):
     """The tasks of one bucket."""
 
     tasks: Listing[Dive]
-    """Those shown, in reading order."""
-    drafts: int
-    """Tasks of the bucket that nobody has read."""
-    read: int
-    """Tasks whose cause a person or a model has judged."""
+    """Those whose cause a person or a model has judged, in reading order."""
+    drafts: Listing[Dive]
+    """Those that nobody has read."""
     only_failing: bool
     """Whether signals are counted in failing rollouts alone, or in passing ones too."""
 
 
 def dive_into(analysis: Analysis, bucket: str) -> Dives:
     """What is known about every task of a bucket."""
-    rank = {item.task: place for place, item in enumerate(analysis.reading_list)}
-    results = [result for result in analysis.tasks if result.bucket == bucket]
-    results.sort(key=lambda result: rank.get(result.task, len(rank)))
-    listing = first(results, MOST_DIVES)
-    causes = {cause.task: cause for cause in analysis.causes}
-    drafts = size([result for result in results if is_draft(causes.get(result.task))])
-    signals = count_signals(analysis, {result.task for result in listing.shown})
-    shown = [dive(result, causes.get(result.task), analysis, signals[result.task]) for result in listing.shown]
+    rank = {item.task: place for place, item in enumerate(bare_entries(analysis.reading_list))}
+    causes = {cause.task: place for place, cause in enumerate(bare_entries(analysis.causes))}
+    read = {cause.task for cause in bare_entries(analysis.causes) if is_judged(cause)}
+    mine = [
+        (place, result.task) for place, result in enumerate(bare_entries(analysis.tasks)) if result.bucket == bucket
+    ]
+    mine.sort(key=lambda one: rank.get(one[1], len(rank)))
+    judged = first([analysis.tasks[place] for place, task in mine if task in read], MOST_DIVES)
+    drafts = first([analysis.tasks[place] for place, task in mine if task not in read], MOST_DRAFTS)
+    signals = count_signals(analysis, {result.task for result in judged.shown})
+
+    def dives(listing: Listing[TaskResult]) -> Listing[Dive]:
+        found = [causes.get(one.task) for one in listing.shown]
+        given = [None if place is None else analysis.causes[place] for place in found]
+        shown = [
+            dive(one, cause, analysis, signals.get(one.task, []))
+            for one, cause in zip(listing.shown, given, strict=True)
+        ]
+        return Listing(shown=shown, rest=listing.rest)
+
     return Dives(
-        tasks=Listing(shown=shown, rest=listing.rest),
-        drafts=drafts,
-        read=size(results) - drafts,
+        tasks=dives(judged),
+        drafts=dives(drafts),
         only_failing=bucket == "never" or failing_citations(analysis) is not None,
     )
 
@@ -82,7 +94,7 @@ def dive(result: TaskResult, cause: Cause | None, analysis: Analysis, signals: l
     return Dive(
         result=result,
         cause=cause,
-        is_draft=is_draft(cause),
+        examples=codes(first([proof.citation for proof in proofs_of(cause)], MOST_CITED), in_table=True),
         meaning=cause_words(cause.label) if cause else "",
         signals=signals,
         pair=next((pair for pair in analysis.contrast.pairs if pair.task == result.task), None),
@@ -90,9 +102,14 @@ def dive(result: TaskResult, cause: Cause | None, analysis: Analysis, signals: l
     )
 
 
-def is_draft(cause: Cause | None) -> bool:
+def is_draft(cause: Cause) -> bool:
     """Whether nobody but a rule has judged the task."""
-    return cause is None or is_by_rule(cause.author)
+    return is_by_rule(cause.author)
+
+
+def is_judged(cause: Cause) -> bool:
+    """Whether a person or a model has judged the task."""
+    return not is_by_rule(cause.author)
 
 
 def cause_words(label: str) -> str:
@@ -105,8 +122,11 @@ def cause_words(label: str) -> str:
 def to_read(analysis: Analysis, task: str, cause: Cause | None) -> list[str]:
     """The rollouts that the reading list or the evidence names."""
     listed = [citation for item in analysis.reading_list if item.task == task for citation in item.read]
-    proof = [evidence.citation for evidence in cause.evidence] if cause else []
-    return listed or list(dict.fromkeys(rollout_of(citation) for citation in proof))[:2]
+    return listed or list(dict.fromkeys(rollout_of(proof.citation) for proof in proofs_of(cause)))[:2]
+
+
+def proofs_of(cause: Cause | None) -> list[Evidence]:
+    return [] if cause is None else cause.evidence
 
 
 def failing_citations(analysis: Analysis) -> frozenset[str] | None:

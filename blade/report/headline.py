@@ -1,13 +1,22 @@
-"""How the headline is written: pass@1 as a percentage, a mean reward as a plain number, and gains of either."""
+"""How the headline is written, pass@1 as a percentage and a mean reward as a plain number, and what is said with it.
 
-from blade.diagnosis.analysis import Analysis
+The sentences here are those of the report and of the page alike; either adds its own emphasis.
+"""
+
+from collections.abc import Callable
+
+from blade.diagnosis.analysis import Analysis, headline_of
+from blade.diagnosis.labels import UNDECIDED
 from blade.metrics import Metric
-from blade.report.addresses import total
+from blade.report.addresses import bare_entries, picked, size, total
+from blade.report.dives import is_draft, is_judged
 from blade.report.numbers import (
+    count,
     interval,
     number,
     number_interval,
     percent,
+    plural,
     signed_number,
     signed_number_interval,
     signed_pp,
@@ -44,3 +53,66 @@ def gain_interval_words(metric: Metric, *, rate: bool) -> Markdown:
 def failing_rollouts(analysis: Analysis) -> int:
     """Rollouts there are that did not pass, unscored ones among them."""
     return analysis.coverage.rollouts - total(analysis.tasks, "c")  # type: ignore[no-any-return]
+
+
+def score_words(analysis: Analysis) -> Markdown:
+    """The headline in words."""
+    rate = is_rate(analysis)
+    return Markdown(f"{'pass@1' if rate else 'mean reward'} is {value_words(headline_of(analysis), rate=rate)}")
+
+
+def sure_words(analysis: Analysis) -> Markdown:
+    """The headline's interval, or why there is none."""
+    metric = headline_of(analysis)
+    said = f"95 % interval {interval_words(metric, rate=is_rate(analysis))}"
+    return Markdown(said if metric.ci95 else "too few tasks for an interval")
+
+
+def basis_words(analysis: Analysis) -> Markdown:
+    """The tasks and rollouts that the headline is over."""
+    coverage = analysis.coverage
+    scored = total(analysis.tasks, "n") if is_rate(analysis) else coverage.rollouts - coverage.unscored
+    return Markdown(f"{plural(headline_of(analysis).n, 'task')} and {plural(scored, 'scored rollout')}")
+
+
+def is_tried_once(analysis: Analysis) -> bool:
+    """Whether no task has more than one scored rollout."""
+    return max((result.n for result in bare_entries(analysis.tasks)), default=0) <= 1
+
+
+def bucket_words(analysis: Analysis) -> Markdown:
+    """How many tasks pass how often."""
+    buckets = analysis.buckets
+    said = f"Of {plural(analysis.coverage.tasks, 'task')}, {count(size(buckets.always))} "
+    if is_tried_once(analysis):
+        said += f"passed and {count(size(buckets.never))} did not"
+    else:
+        said += f"always passed, {count(size(buckets.sometimes))} sometimes and {count(size(buckets.never))} never"
+    said += f"; {count(size(buckets.missing))} have no known outcome." if buckets.missing else "."
+    return Markdown(said)
+
+
+def mode_words(analysis: Analysis, show: Callable[[str], str] = str) -> Markdown:
+    """The failure mode most rollouts show, its title as `show` makes it; empty where none was seen."""
+    patterns = [] if analysis.pack is None else [(p.title, p.primary) for p in analysis.pack.patterns if p.primary]
+    modes = [(mode.title, mode.failed) for mode in analysis.modes[:1]] or patterns
+    modes = modes or [(signal.title, signal.failed) for signal in analysis.signals]
+    title, failed = max(modes, key=lambda mode: mode[1], default=("", 0))
+    if not failed:
+        return Markdown("")
+    shown = f"{count(failed)} of {plural(failing_rollouts(analysis), 'failing rollout')}"
+    return Markdown(f"Most frequent failure mode: {show(title)} ({shown}).")
+
+
+def undecided_words(analysis: Analysis, *, emphasis: str = "") -> Markdown:
+    """How many causes are decided, by whom, and how many need a reader; empty where no task fails."""
+    if not (tasks := size(analysis.causes)):
+        return Markdown("")
+    read = size(picked(analysis.causes, is_judged))
+    waiting = size(picked(analysis.causes, lambda cause: cause.label == UNDECIDED))
+    proven = size(picked(analysis.causes, lambda cause: is_draft(cause) and cause.label != UNDECIDED))
+    by = [f"{count(proven)} decided by proof"] if proven else []
+    by += [f"{count(read)} judged by a reader"] if read else []
+    by += [f"{count(waiting)} {emphasis}undecided{emphasis}"] if waiting else []
+    verb = "does" if tasks == 1 else "do"
+    return Markdown(f"Causes of the {plural(tasks, 'task')} that {verb} not always pass: {', '.join(by)}.")

@@ -42,7 +42,7 @@ class Inventory(msgspec.Struct, frozen=True, kw_only=True):
     bad_lines: Listing[BadLine]
     """Lines that could not be used."""
     bad_scores: Listing[BadLine]
-    """Rows whose score is no number."""
+    """Rows whose score is not a number."""
     duplicates: Listing[Duplicate]
     """Keys that several rows claim."""
     published: list[Published]

@@ -101,7 +101,7 @@ def check_quote(quote: str | None, items: Sequence[Item], *, citation: str, item
     holding = [found.position for found in items if quote in found.text]
     if not holding or (item is not None and item not in holding):
         elsewhere = f"; it stands at #{holding[0]}" if holding else "; copy it from what `blade show` prints"
-        raise UsageError(f"{citation}: the quote {quote[:60]!r} is not there word for word{elsewhere}.")
+        raise UsageError(f"{citation}: the quote {quote[:60]!r} does not occur there verbatim{elsewhere}.")
 
 
 def merge_labels(drafts: Iterable[Label], old: bytes, *, where: Path) -> bytes:
@@ -117,4 +117,4 @@ def is_kept(line: bytes, where: str) -> bool:
     try:
         return not is_by_rule(DECODER.decode(line).author)
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-        raise InputError(f"{where}: is not a label: {error}. Mend or remove the line.") from error
+        raise InputError(f"{where}: is not a label: {error}. Fix or remove the line.") from error

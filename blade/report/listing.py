@@ -40,3 +40,14 @@ def first(entries: Sequence[Entry], most: int, *, total: int | None = None, limi
     rest = (known if total is None or total < known else total) - len(shown)
     is_cut = total is None and limit is not None and len(entries) >= limit
     return Listing(shown=shown, rest=rest, at_least=is_cut and rest > 0)
+
+
+def fitting(texts: Sequence[str], most: int) -> Listing[str]:
+    """The first texts that together have at most so many characters; always one."""
+    room, kept = most, 0
+    for text in texts:
+        room -= len(text) + 2
+        if kept and room < 0:
+            break
+        kept += 1
+    return first(texts, kept)

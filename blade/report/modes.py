@@ -1,19 +1,22 @@
-"""Dominant Failure Modes: what was seen in rollouts, what labels say, and what is not the model's doing."""
+"""Dominant Failure Modes: what was seen in rollouts, what labels say, and what separates pass from fail."""
 
 import msgspec
 
-from blade.diagnosis.analysis import Analysis, Cause, Count, Finding, PackUse, PatternSeen, Signal
+from blade.diagnosis.analysis import MAX_LISTED, Analysis, Count, Mode, PackUse, PatternSeen, Signal
 from blade.diagnosis.labels import CAUSES
-from blade.report.addresses import size
+from blade.diagnosis.pairs import REPORTED, Contrast, Trait
+from blade.report.addresses import bare_entries, size, with_address
 from blade.report.citations import cited, codes
 from blade.report.dives import cause_words, is_draft
-from blade.report.headline import failing_rollouts
+from blade.report.headline import failing_rollouts, gain_words, is_rate
 from blade.report.listing import Listing, first
+from blade.report.numbers import DASH
 from blade.report.text import Markdown
 
 MOST_CITED = 3
-MOST_FINDINGS = 50
+MOST_MODES = 50
 MOST_VALUES = 6
+MOST_TRAITS = 15
 
 
 class SignalRow(msgspec.Struct, frozen=True, kw_only=True):
@@ -38,15 +41,15 @@ class CauseRow(msgspec.Struct, frozen=True, kw_only=True):
     """How many of them by rule alone."""
 
 
-class FindingRow(msgspec.Struct, frozen=True, kw_only=True):
-    """One health finding as it is shown."""
+class ModeLine(msgspec.Struct, frozen=True, kw_only=True):
+    """One failure mode as it is shown."""
 
-    finding: Finding
+    mode: Mode
     """What was seen."""
-    kind: str
-    """Whose it is."""
+    gain: Markdown
+    """What the headline would gain at most without it."""
     examples: Markdown
-    """Where."""
+    """Where it was seen first."""
 
 
 class PatternRow(msgspec.Struct, frozen=True, kw_only=True):
@@ -75,13 +78,13 @@ class FailureModes(msgspec.Struct, frozen=True, kw_only=True):
     """What was seen, most failures first."""
     causes: list[CauseRow]
     """Labels in force, most tasks first."""
-    health: Listing[FindingRow]
-    """What is wrong that is not the model's."""
+    modes: Listing[ModeLine]
+    """What goes with failing in the run's own words, most failures first."""
 
 
 def failure_modes(analysis: Analysis) -> FailureModes:
     """The section's tables."""
-    findings = first(analysis.health, MOST_FINDINGS)
+    modes = first(analysis.modes, MOST_MODES)
     return FailureModes(
         failing=failing_rollouts(analysis),
         pack=analysis.pack,
@@ -91,7 +94,7 @@ def failure_modes(analysis: Analysis) -> FailureModes:
             for signal in analysis.signals
         ],
         causes=cause_rows(analysis),
-        health=Listing(shown=[finding_row(finding) for finding in findings.shown], rest=findings.rest),
+        modes=Listing(shown=[mode_line(mode, rate=is_rate(analysis)) for mode in modes.shown], rest=modes.rest),
     )
 
 
@@ -101,18 +104,55 @@ def pattern_row(pattern: PatternSeen) -> PatternRow:
     return PatternRow(pattern=pattern, cause=cause, examples=codes(listing, in_table=True), by=pattern.by[:MOST_VALUES])
 
 
-def finding_row(finding: Finding) -> FindingRow:
-    listing = first(finding.citations, MOST_CITED, total=finding.rows if finding.citations else 0)
-    return FindingRow(finding=finding, kind=CAUSES[finding.cause], examples=codes(listing, in_table=True))
+def mode_line(mode: Mode, *, rate: bool) -> ModeLine:
+    gain = DASH if mode.headroom is None else gain_words(mode.headroom, rate=rate)
+    return ModeLine(mode=mode, gain=gain, examples=cited(mode.citations, MOST_CITED, limit=MAX_LISTED, in_table=True))
 
 
 def cause_rows(analysis: Analysis) -> list[CauseRow]:
     """Labels in force, most tasks first."""
-    given: dict[str, list[Cause]] = {}
-    for cause in analysis.causes:
-        given.setdefault(cause.label, []).append(cause)
+    given: dict[str, list[int]] = {}
+    for place, cause in enumerate(bare_entries(analysis.causes)):
+        given.setdefault(cause.label, []).append(place)
+    drafts = {place for place, cause in enumerate(bare_entries(analysis.causes)) if is_draft(cause)}
     rows = [
-        CauseRow(label=label, meaning=cause_words(label), tasks=size(causes), drafts=size([*filter(is_draft, causes)]))
-        for label, causes in given.items()
+        CauseRow(
+            label=analysis.causes[places[0]].label,
+            meaning=cause_words(label),
+            tasks=size([analysis.causes[place] for place in places]),
+            drafts=size([analysis.causes[place] for place in places if place in drafts]),
+        )
+        for label, places in given.items()
     ]
     return sorted(rows, key=lambda row: (-row.tasks, row.label))
+
+
+class TraitRow(msgspec.Struct, frozen=True, kw_only=True):
+    """One trait as it is shown."""
+
+    trait: Trait
+    """What goes with passing or failing."""
+    examples: Markdown
+    """A failing and a passing rollout that differ in it."""
+
+
+class ContrastSection(msgspec.Struct, frozen=True, kw_only=True):
+    """The table and what it rests on."""
+
+    contrast: Contrast
+    """What was compared."""
+    most_uncertain: float
+    """Adjusted p-value up to which a trait is listed."""
+    traits: Listing[TraitRow]
+    """What goes with passing or failing, most certain first."""
+
+
+def contrast_section(analysis: Analysis) -> ContrastSection:
+    """The rows of the table."""
+    listing = first(analysis.contrast.traits, MOST_TRAITS)
+    rows = [TraitRow(trait=trait, examples=cited(trait.examples, 2, in_table=True)) for trait in listing.shown]
+    return ContrastSection(
+        contrast=analysis.contrast,
+        most_uncertain=with_address(REPORTED, "blade:/bounds/adjusted p-value"),
+        traits=Listing(shown=rows, rest=listing.rest),
+    )

@@ -14,39 +14,20 @@ from blade._version import __version__
 from blade.diagnosis.analysis import Analysis
 from blade.diagnosis.analyze import AnalyzeOptions
 from blade.diagnosis.pairs import REPORTED
-from blade.diagnosis.reading import FOLDER
+from blade.diagnosis.reading_order import FOLDER
 from blade.metrics import definitions
-from blade.report import advice, contrasts, dives, inventory, modes, outcomes, results
 from blade.report.addresses import addressed_struct, with_address
 from blade.rollouts import ReadOptions
 from blade.rollouts.sources import is_sidecar
 
 MOST_NAMED: Final = 10
 DEFINITIONS: Final = {
-    "pass@1": definitions.PASS_AT_1,
-    "pass@1, weighted by rollouts": definitions.PASS_AT_1_MICRO,
     "pass@k": definitions.PASS_AT_K,
     "pass^k": definitions.PASS_POW_K,
-    "consistency": definitions.CONSISTENCY,
-    "retry value": definitions.RETRY_VALUE,
-    "mean reward": definitions.MEAN_REWARD,
-    "coverage": definitions.COVERAGE,
     "uncertainty": definitions.UNCERTAINTY,
 }
-BOUNDS: Final = {
-    "files": inventory.MOST_FILES,
-    "bad lines and duplicate keys": inventory.MOST_LINES,
-    "levels of a slice": results.MOST_LEVELS,
-    "tasks of a bucket": outcomes.MOST_TASKS,
-    "lost rollouts of a stage": outcomes.MOST_LOST,
-    "examples of a signal": modes.MOST_CITED,
-    "traits": contrasts.MOST_TRAITS,
-    "health findings": modes.MOST_FINDINGS,
-    "deep dives of a bucket": dives.MOST_DIVES,
-    "interventions": advice.MOST_WORK,
-    "tasks to read": advice.MOST_READING,
-    "adjusted p-value": REPORTED,
-}
+"""Those that no table gives beside its numbers."""
+BOUNDS: Final = {"adjusted p-value": REPORTED}
 
 
 class Notes(msgspec.Struct, frozen=True, kw_only=True):
@@ -60,8 +41,6 @@ class Notes(msgspec.Struct, frozen=True, kw_only=True):
     """What to run to get this report again."""
     definitions: dict[str, str]
     """What each number means."""
-    bounds: dict[str, int]
-    """How many entries each list shows, at most."""
 
 
 def make_notes(analysis: Analysis, command: str | None) -> Notes:
@@ -72,7 +51,6 @@ def make_notes(analysis: Analysis, command: str | None) -> Notes:
         schema_version=analysis.schema_version,
         command=command or diagnose_command(names),
         definitions=addressed_struct(DEFINITIONS, "blade:/definitions"),
-        bounds=addressed_struct(BOUNDS, "blade:/bounds"),
     )
 
 

@@ -7,6 +7,7 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
+from blade.metrics.rounding import fixed
 from blade.report.addresses import bare
 from blade.report.marks import marked
 from blade.report.text import Markdown
@@ -34,7 +35,7 @@ def printed(function: Printer) -> Printer:
 @printed
 def percent(share: float | None, digits: int = 1) -> Markdown:
     """0.42 as `42.0 %`."""
-    return UNKNOWN if share is None else Markdown(f"{_fixed(100.0 * share, digits)} %")
+    return UNKNOWN if share is None else Markdown(f"{fixed(100.0 * share, digits)} %")
 
 
 def share(part: int | None, whole: int | None, digits: int = 1) -> Markdown:
@@ -50,7 +51,7 @@ def interval(ends: Interval | None, digits: int = 1) -> Markdown:
 @printed
 def number(value: float | None, digits: int = 3) -> Markdown:
     """A reward or another plain number, `0.512`."""
-    return UNKNOWN if value is None else Markdown(_fixed(value, digits))
+    return UNKNOWN if value is None else Markdown(fixed(value, digits))
 
 
 def number_interval(ends: Interval | None, digits: int = 3) -> Markdown:
@@ -61,7 +62,7 @@ def number_interval(ends: Interval | None, digits: int = 3) -> Markdown:
 @printed
 def signed_number(value: float | None, digits: int = 3) -> Markdown:
     """A difference of plain numbers, `+0.032`."""
-    return UNKNOWN if value is None else Markdown(_signed(value, digits))
+    return UNKNOWN if value is None else Markdown(fixed(value, digits, signed=True))
 
 
 def signed_number_interval(ends: Interval | None, digits: int = 3) -> Markdown:
@@ -74,13 +75,13 @@ def p_value(value: float | None) -> Markdown:
     """A p-value; one too small to matter is `≤ 0.001`."""
     if value is None:
         return UNKNOWN
-    return Markdown("≤ 0.001" if value <= 0.001 else _fixed(value, 3))
+    return Markdown("≤ 0.001" if value <= 0.001 else fixed(value, 3))
 
 
 @printed
 def p_words(value: float) -> Markdown:
     """A p-value with the digits that matter, `p = 0.021`."""
-    return Markdown("p < 0.0001" if value < 0.0001 else f"p = {value:.4f}" if value < 0.001 else f"p = {value:.3f}")
+    return Markdown("p < 0.0001" if value < 0.0001 else f"p = {fixed(value, 4 if value < 0.001 else 3)}")
 
 
 @printed
@@ -92,13 +93,13 @@ def short_p(value: float) -> Markdown:
 @printed
 def points(value: float | None, digits: int = 1) -> Markdown:
     """A standard error of a share in percentage points, `8.1 pp`."""
-    return DASH if value is None else Markdown(f"{_fixed(100.0 * value, digits)} pp")
+    return DASH if value is None else Markdown(f"{fixed(100.0 * value, digits)} pp")
 
 
 @printed
 def signed_pp(value: float | None, digits: int = 1) -> Markdown:
     """A difference of shares in percentage points, `+3.2 pp`."""
-    return UNKNOWN if value is None else Markdown(f"{_signed(100.0 * value, digits)} pp")
+    return UNKNOWN if value is None else Markdown(f"{fixed(100.0 * value, digits, signed=True)} pp")
 
 
 def signed_pp_interval(ends: Interval | None, digits: int = 1) -> Markdown:
@@ -125,13 +126,13 @@ def plural(value: int, noun: str, many: str = "") -> Markdown:
 @printed
 def amount(value: float | None) -> Markdown:
     """Tokens, steps or seconds: whole from 100 on, with one digit below."""
-    return UNKNOWN if value is None else Markdown(_fixed(value, 0 if abs(value) >= 100.0 else 1))
+    return UNKNOWN if value is None else Markdown(fixed(value, 0 if abs(value) >= 100.0 else 1))
 
 
 @printed
 def signed_amount(value: float | None) -> Markdown:
     """A difference of such amounts."""
-    return UNKNOWN if value is None else Markdown(_signed(value, 0 if abs(value) >= 100.0 else 1))
+    return UNKNOWN if value is None else Markdown(fixed(value, 0 if abs(value) >= 100.0 else 1, signed=True))
 
 
 def signed_amount_interval(ends: Interval | None) -> Markdown:
@@ -142,7 +143,7 @@ def signed_amount_interval(ends: Interval | None) -> Markdown:
 @printed
 def tokens(value: float | None) -> Markdown:
     """A number of tokens, whole."""
-    return UNKNOWN if value is None else Markdown(_fixed(value, 0))
+    return UNKNOWN if value is None else Markdown(fixed(value, 0))
 
 
 @printed
@@ -152,8 +153,8 @@ def seconds(value: float | None) -> Markdown:
         return UNKNOWN
     for size, unit in ((3600.0, "h"), (60.0, "min")):
         if value >= size:
-            return Markdown(f"{_fixed(value / size, 1)} {unit}")
-    return Markdown(f"{_fixed(value, 1)} s")
+            return Markdown(f"{fixed(value / size, 1)} {unit}")
+    return Markdown(f"{fixed(value, 1)} s")
 
 
 @printed
@@ -163,14 +164,4 @@ def size(value: int) -> Markdown:
     while amount_left >= 999.95 and len(units) > 1:
         amount_left /= 1000.0
         units.pop(0)
-    return Markdown(f"{value} B" if units[0] == "B" else f"{_fixed(amount_left, 1)} {units[0]}")
-
-
-def _fixed(value: float, digits: int) -> str:
-    shown = f"{value:,.{digits}f}"
-    return shown.removeprefix("-") if not any(sign in shown for sign in "123456789") and "n" not in shown else shown
-
-
-def _signed(value: float, digits: int) -> str:
-    shown = _fixed(value, digits)
-    return shown if shown.startswith("-") else f"+{shown}"
+    return Markdown(f"{value} B" if units[0] == "B" else f"{fixed(amount_left, 1)} {units[0]}")

@@ -1,4 +1,4 @@
-"""What must not leave the house with a text: secrets, home folders, user names, internal addresses.
+"""Redacts secrets, home paths, user names and internal addresses from a text.
 
 What is found is removed, wherever it stands and however Markdown escapes it. Redacting again removes nothing more. What
 is promised is measured, not complete: a password that reads like a word, in a sentence, cannot be told from one.

@@ -1,11 +1,11 @@
-"""The report: one complete value, and its rendering.
+"""The report: one complete value, and its two texts, the page and the appendix.
 
-Everything the template shows stands in `Report`, so that a report can be tested without reading Markdown. The template
-escapes every text that is not Markdown already and stops at anything unknown.
+Everything the templates show stands in `Report`, so that a report can be tested without reading Markdown. Templates
+escape every text that is not Markdown already and stop at anything unknown.
 """
 
 import functools
-from typing import Any
+from typing import Any, NamedTuple
 
 import jinja2
 import msgspec
@@ -15,18 +15,16 @@ from blade.report import numbers, text
 from blade.report.addresses import addressed_struct, size
 from blade.report.advice import Advice, advise
 from blade.report.claims import Rendered, extract
-from blade.report.contrasts import ContrastSection, contrast_section
 from blade.report.dives import Dives, dive_into
 from blade.report.headline import is_rate
 from blade.report.inventory import Inventory, take_inventory
 from blade.report.listing import Listing, first
 from blade.report.marks import recording
-from blade.report.modes import FailureModes, failure_modes
+from blade.report.modes import ContrastSection, FailureModes, contrast_section, failure_modes
 from blade.report.narrative import Narrative, fill_section
 from blade.report.notes import Notes, make_notes
-from blade.report.outcomes import BucketSection, StageRow, bucket_section, stage_rows
-from blade.report.results import Results, collect_results
-from blade.report.summary import summarize
+from blade.report.onepage import OnePage, make_page, with_summary
+from blade.report.results import BucketSection, Results, StageRow, bucket_section, collect_results, stage_rows
 from blade.report.text import Markdown
 from blade.report.writing import Sources
 
@@ -38,7 +36,7 @@ PROSE_SECTIONS = (
 )
 """Sections a reader can write for, in the order of the report."""
 SUMMARY = PROSE_SECTIONS[0]
-TEXT_FILTERS = (text.md, text.cell, text.code, text.code_cell)
+TEXT_FILTERS = (text.md, text.sentence, text.clauses, text.cell, text.code, text.code_cell)
 NUMBER_FILTERS = (
     *(numbers.percent, numbers.share, numbers.interval, numbers.number, numbers.number_interval, numbers.points),
     *(numbers.signed_pp, numbers.signed_pp_interval, numbers.count, numbers.plural, numbers.amount),
@@ -79,8 +77,8 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     """Sections of the prose that do not hold; `None` in a golden report, which has none of them and a reader of all."""
     has_success: bool
     """Whether rollouts pass and fail."""
-    summary: list[Markdown]
-    """Executive Summary."""
+    page: OnePage
+    """The one-page report; all below is the appendix."""
     inventory: Inventory
     """Artifact Inventory."""
     results: Results
@@ -92,7 +90,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     modes: FailureModes
     """Dominant Failure Modes."""
     contrast: ContrastSection
-    """Dominant Failure Modes: what separates pass from fail, and what each mode costs."""
+    """Dominant Failure Modes: what separates pass from fail."""
     sometimes: Dives
     """Sometimes-Pass Deep Dives."""
     never: Dives
@@ -107,8 +105,22 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     """Reproducibility Notes."""
 
     def said(self, section: str, *, headed: bool = False) -> Markdown:
-        """The prose of a section and the blank line behind it."""
+        """The prose of a section and the blank line after it."""
         return said(self.prose, section, headed=headed)
+
+    def byline(self) -> Markdown:
+        """Who wrote the prose, and which of it does not hold."""
+        if self.author is None:
+            return Markdown("")
+        by = f"Prose by {text.code(self.author)}"
+        why = "`narrative.md` and `blade report DIR` say why"
+        if self.left_out is None:
+            return Markdown(f"{by}, who read the rollouts; every number is computed from them. ")
+        if not self.prose:
+            return Markdown(f"{by} did not hold and is left out; {why}. ")
+        out = ", ".join(map(text.md, self.left_out))
+        more = f" Left out, as it did not hold: {out}; {why}." if out else ""
+        return Markdown(f"{by}: a reading, whose numbers and quotes were looked up in the rollouts.{more} ")
 
 
 COUNTED = "### In numbers\n\n"
@@ -134,7 +146,7 @@ def build_report(analysis: Analysis, *, command: str | None = None) -> Report:
     return Report(
         run=analysis.inputs.run,
         has_success=is_rate(analysis),
-        summary=summarize(analysis),
+        page=make_page(analysis),
         inventory=take_inventory(analysis),
         results=collect_results(analysis),
         funnel=stage_rows(analysis),
@@ -151,15 +163,13 @@ def build_report(analysis: Analysis, *, command: str | None = None) -> Report:
 
 
 def with_prose(report: Report, prose: Prose) -> Report:
-    """A report with what a reader wrote; the counted summary stays behind the reader's, but in a golden report."""
+    """A report with what a reader wrote."""
     sections, front = prose.filled(), prose.narrative.front
-    if SUMMARY in sections and prose.left_out is not None:
-        counted = "\n".join(f"- {sentence}" for sentence in report.summary)
-        sections[SUMMARY] = Markdown(said(sections, SUMMARY, headed=False) + counted)
     return msgspec.structs.replace(
         report,
         author=front.author,
         prose=sections,
+        page=with_summary(report.page, sections.get(SUMMARY)),
         constants=addressed_struct(front.constants, "constants:"),
         left_out=prose.left_out,
     )
@@ -170,19 +180,33 @@ def is_gym(analysis: Analysis) -> bool:
     return any(file.format == "gym" for file in analysis.inputs.files)
 
 
-def render_report(report: Report) -> str:
-    """The report as Markdown."""
+class Texts(NamedTuple):
+    """What a report says, with the address of everything it prints."""
+
+    page: Rendered
+    """`report.md`."""
+    appendix: Rendered
+    """`appendix.md`."""
+
+
+def render_page(report: Report) -> str:
+    """The one-page report as Markdown."""
     return templates().get_template("report.md.jinja").render(report=report)
 
 
-def render_with_claims(
+def render_appendix(report: Report) -> str:
+    """Everything behind the page as Markdown; a golden report has this form."""
+    return templates().get_template("appendix.md.jinja").render(report=report)
+
+
+def render_texts(
     analysis: Analysis, *, command: str | None = None, prose: Prose | None = None, benchmark: str | None = None
-) -> Rendered:
-    """The report of an analysis with the address of everything it prints."""
+) -> Texts:
+    """The texts of an analysis with the address of everything they print."""
     with recording() as found:
         report = build_report(addressed_struct(analysis, "analysis:"), command=command)
         report = msgspec.structs.replace(report if prose is None else with_prose(report, prose), benchmark=benchmark)
-        return extract(render_report(report), found)
+        return Texts(extract(render_page(report), found), extract(render_appendix(report), found))
 
 
 @functools.cache
@@ -198,9 +222,6 @@ def templates() -> jinja2.Environment:
     )
     environment.filters |= {function.__name__: function for function in (*TEXT_FILTERS, *NUMBER_FILTERS)}
     environment.filters["length"] = size
-    environment.filters["bound"] = lambda value: (
-        numbers.count(value) if isinstance(value, int) else numbers.number(value, 2)
-    )
     return environment
 
 

@@ -24,6 +24,10 @@ FORMS = {
         r"(?i)\bbearer\s{1,4}(?P<value>(?=\S{0,40}[\d_.=-])[\w.~+/=-]{12,})",
         rf"(?i)authorization{QUOTE}{{0,18}}\s{{0,2}}[:=]\s{{0,2}}{QUOTE}{{0,18}}(?:[a-z0-9-]{{2,16}}\s{{1,4}})?"
         r"(?P<value>(?=\S{0,40}\d)[^\s\"'\\,]{8,})",
+        r"\b(?P<value>akab-[a-z0-9]{16}-[a-z0-9]{16}|amzn\.mws\.[0-9a-z]{8}(?:-[0-9a-z]{4,12}){4})\b",
+        r"\b(?P<value>[0-9a-f]{32}-[0-9a-f]{8}-[0-9a-f]{8}|\d{13,18}\|[\w-]{24,32})(?![\w-])",
+        r"\b(?P<value>NR(?:AK|II|JS|BR|RA|AL)-[0-9A-Za-z]{18,42}|PMA[KT]-[A-Za-z0-9-]{24,60})\b",
+        r"\b(?P<value>TlRMTVNTUA[A-Za-z0-9+/_-]{16,2000}={0,2})",
     ),
     "credentials": (
         r"(?<=://)(?P<value>[^\s/:@\"'<>]{0,128}:[^\s@\"'<>]{1,256})(?=@)",
@@ -96,8 +100,10 @@ END = re.compile(r"-----END [A-Z0-9 ]{0,60}-----")
 KEY_LINE = re.compile(r"(?:\s|\\[nr])*(?:[A-Za-z0-9+/=]{16,}|[A-Z][\w-]{2,30}: [^\n\\]{1,100})")
 LONGEST_KEY = 32_768
 
-WORD = re.compile(r"[A-Za-z0-9_+/=~.-]{20,}")
+WORD = re.compile(r"[A-Za-z0-9_+/=~.-]{19,}[A-Za-z0-9_+/=-]")
 ATOM = re.compile(r"[A-Za-z0-9]{16,}")
+SEGMENT = re.compile(r"[A-Za-z0-9_+=~.-]{19,}[A-Za-z0-9_=-]")
+SIGNS = re.compile(r"[A-Za-z0-9]+")
 ATTACHED = re.compile(r"(?:[.=_~+-]{0,2}[A-Za-z0-9]{1,200}){0,8}={0,2}")
 PIECE = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
 HEX = re.compile(r"(?i)(?=[a-f-]*\d)[0-9a-f-]+")
@@ -105,7 +111,7 @@ HEX = re.compile(r"(?i)(?=[a-f-]*\d)[0-9a-f-]+")
 WINDOW, OVERLAP = 2048, 512
 """Foreign patterns see so many characters at once, for some take quadratic time; no known token exceeds the overlap."""
 NOT_USED = frozenset({"IPPublicDetector", "PrivateKeyDetector", "BasicAuthDetector", "NpmDetector"})
-"""Plugins for what is no secret, is found here to its end, or takes cubic time."""
+"""Plugins for what is not a secret, is found here to its end, or takes cubic time."""
 
 
 class Span(NamedTuple):
@@ -223,11 +229,16 @@ def is_long_random(value: str) -> bool:
 def random_words(text: str) -> Iterator[Span]:
     """Long words that look drawn at random, with the prefix that their maker gave them."""
     for match in WORD.finditer(text):
+        whole = (
+            [match.span()]
+            if is_base64(match[0])
+            else [part.span() for part in SEGMENT.finditer(text, *match.span()) if is_scattered(part[0])]
+        )
         keys = [atom for atom in ATOM.finditer(text, *match.span()) if is_key(atom[0])]
-        if (not keys and not is_base64(match[0])) or is_identity(text, match.start()):
+        if not (whole or keys) or is_identity(text, match.start()):
             continue
+        yield from (Span(*span, "api_key") for span in whole)
         if not keys:
-            yield Span(*match.span(), "api_key")
             continue
         start = keys[0].start()
         while start > match.start() and (text[start - 1].isalnum() or text[start - 1] in "_-"):
@@ -244,7 +255,20 @@ def is_identity(text: str, start: int) -> bool:
 
 
 def is_key(word: str) -> bool:
-    return HEX.fullmatch(word) is None and looks_random(word) and (len(word) >= 20 or classes(word) == 3)
+    if HEX.fullmatch(word) is not None or not looks_random(word):
+        return False
+    return len(word) >= 20 or classes(word) == 3 or mean_piece(word) <= 2.5
+
+
+def is_scattered(word: str) -> bool:
+    """Whether a word with `-`, `_` or `.` in it changes between kinds of signs inside its parts, not only between them.
+
+    A random one does so after 2 to 3 signs; names of models, versions and times seldom do within a part.
+    """
+    parts = [part for part in SIGNS.findall(word) if len(part) < 8 or HEX.fullmatch(part) is None]
+    size = sum(map(len, parts))
+    changes = sum(len(PIECE.findall(part)) - 1 for part in parts)
+    return size >= 20 and changes >= size / 4
 
 
 def is_base64(word: str) -> bool:
@@ -260,7 +284,8 @@ def looks_random(word: str) -> bool:
     That is after 2 to 2.5 characters in keys of any alphabet, after about 5 in names, paths and words in camel case.
     """
     numbers = sum(map(str.isdigit, PIECE.findall(word)))
-    return classes(word) >= 2 and mean_piece(word) <= (3.5 if numbers >= 4 else 3.0)
+    most = 3.0 if numbers < 4 else 3.5 if len(word) < 40 else 4.5
+    return classes(word) >= 2 and mean_piece(word) <= most
 
 
 def classes(word: str) -> int:

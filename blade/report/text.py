@@ -4,13 +4,17 @@ Task keys, field values, quotes and even reasons come from models and files, so 
 Whatever was made safe is a `Markdown`; the report's template escapes every other text it is given.
 """
 
+import html
 import re
+from collections.abc import Iterator
 
 from blade.report.marks import marked
 
 MOST = 1000
 """Characters of foreign text shown in one place, at most."""
-CODE_MOST = 240
+CODE_MOST = 1000
+"""Keys and commands are shown whole, to be copied; a key of more than this is not a key."""
+CELL_MOST = 400
 
 ESCAPE_SEQUENCE = re.compile(
     r"\x1b\][^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)"  # a terminal's title, links, clipboard
@@ -30,6 +34,7 @@ SURROGATES = re.compile("[\ud800-\udfff]")
 UNSAFE_IN_JSON = re.compile("[\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\U000e0000-\U000e007f]")
 """What a terminal may act on and JSON does not escape by itself."""
 
+PIECE = 1 << 20
 CODE_SPAN = re.compile(r"(?<!`)(`+)(?!`)(.*?[^`])\1(?!`)")
 LINK = re.compile(r"://|\bwww\.|@\S*\.\S|(?<!\w)@", re.IGNORECASE)
 """What a renderer would turn into a link or a mention without being asked."""
@@ -42,6 +47,7 @@ ESCAPES = str.maketrans(
         "`": "&#96;",
     }
 )
+PLAIN_MARKUP = re.compile(r"\\(.)|&(?:lt|gt|amp|#96);|\*+")
 BLOCK_START = re.compile(r"[#+\-=:]|[0-9]+(?=[.)](?: |$))")
 """What would begin a heading, a list, a rule or a table if the text stood at the start of a line."""
 
@@ -60,7 +66,22 @@ def plain(text: str) -> str:
 
 def safe_json(document: bytes) -> bytes:
     """The same JSON, with characters that terminals and editors act on escaped."""
-    return UNSAFE_IN_JSON.sub(escape_in_json, document.decode()).encode()
+    return b"".join(map(safe_piece, pieces_of(document)))
+
+
+def pieces_of(document: bytes) -> Iterator[bytes]:
+    """A document in pieces of whole lines: of a large one, a decoded copy takes several times its size."""
+    start = 0
+    while start < len(document):
+        end = document.find(b"\n", start + PIECE) + 1 or len(document)
+        yield document[start:end]
+        start = end
+
+
+def safe_piece(piece: bytes) -> bytes:
+    if piece.isascii() and b"\x7f" not in piece:
+        return piece
+    return UNSAFE_IN_JSON.sub(escape_in_json, piece.decode()).encode()
 
 
 def escape_in_json(match: re.Match[str]) -> str:
@@ -90,7 +111,23 @@ def sentence(text: str, most: int = MOST) -> Markdown:
     )
 
 
-def cell(text: str, most: int = CODE_MOST) -> Markdown:
+def clauses(text: str, most: int = MOST) -> Markdown:
+    """Foreign text as one line of Markdown, as many whole clauses and quotations as fit, without a full stop."""
+    first, *others = re.split(r"(?<=[;.]) ", one_line(text))
+    parts, room = [first], most - len(first)
+    for part in others:
+        room -= len(part)
+        if room <= 0:
+            break
+        parts.append(part)
+    if len(parts) <= len(others):
+        while len(parts) > 1 and (said := " ".join(parts)).count("“") > said.count("”"):
+            parts.pop()
+    kept = re.sub(r"\.(”?)$", r"\1", clip(" ".join(parts).rstrip(";"), MOST))
+    return Markdown(marked(text, _inline(kept, in_table=True), "clauses", most))
+
+
+def cell(text: str, most: int = CELL_MOST) -> Markdown:
     """The same for a table, where a vertical bar would begin the next column."""
     return Markdown(marked(text, _inline(one_line(text, most), in_table=True), "cell", most))
 
@@ -103,6 +140,20 @@ def code(text: str, most: int = CODE_MOST) -> Markdown:
 def code_cell(text: str, most: int = CODE_MOST) -> Markdown:
     """Foreign text as code in a table."""
     return Markdown(marked(text, _code(one_line(text, most), in_table=True), "code_cell", most))
+
+
+def readable(markdown: str) -> str:
+    """Markdown of ours as a terminal shows it: no escapes and no emphasis, code in single backticks."""
+    pieces, end = list[str](), 0
+    for span in CODE_SPAN.finditer(markdown):
+        pieces.append(PLAIN_MARKUP.sub(_unescaped, markdown[end : span.start()]))
+        pieces.append(f"`{span[2].strip()}`")
+        end = span.end()
+    return "".join([*pieces, PLAIN_MARKUP.sub(_unescaped, markdown[end:])])
+
+
+def _unescaped(found: re.Match[str]) -> str:
+    return found[1] or (html.unescape(found[0]) if found[0].startswith("&") else "")
 
 
 def _inline(line: str, *, in_table: bool) -> Markdown:

@@ -14,14 +14,16 @@ from blade.report.addresses import Address, escaped
 Kind = Literal["count", "real", "text"]
 WORD = re.compile(r"[A-Za-z][A-Za-z0-9']*|\d+")
 SPECIAL = re.compile(r"pass\s*([@^])\s*(\w+)", re.IGNORECASE)
-ENDINGS = re.compile(r"(?:ing|ed|es|s|ly|al)$")
+ENDINGS = re.compile(r"(?:ing|ed|(?:(?<=ss)|(?<=x)|(?<=ch)|(?<=sh))es|s|ly|al)$")
+DOUBLED = re.compile(r"([b-df-hj-np-rtv-z])\1$")
+"""A consonant doubled before an ending: `labelled`."""
 ALSO: dict[str, str] = {"ci95": "interval", "se": "standard error", "n": "scored", "c": "passed succeeded"}
 """Keys that nobody would say, and what is said for them."""
 DULL = frozenset(
     {"the", "a", "an", "of", "in", "is", "are", "was", "were", "and", "or", "to", "for", "with", "by", "on", "at", "as"}
     | {"it", "its", "this", "that", "be", "has", "have", "from", "between", "over", "not", "no", "all", "each", "than"}
 )
-LONGEST_LEVEL, LONGEST_NAME = 40, 60
+LONGEST_LEVEL, LONGEST_NAME, LONGEST_SAID = 40, 60, 120
 MOST_LEVELS = 12
 """Values of a text field that the entries of a list are counted by, at most."""
 
@@ -92,8 +94,8 @@ def stem(word: str) -> str:
     """A word without its ending."""
     word = word.lower()
     if len(word) > 4:
-        return ENDINGS.sub("", word)
-    return word.removesuffix("s") if len(word) == 4 and not word.endswith("ss") else word
+        return DOUBLED.sub(r"\1", ENDINGS.sub("", word))
+    return DOUBLED.sub(r"\1", word.removesuffix("s") if len(word) == 4 and not word.endswith("ss") else word)
 
 
 def stems(text: str) -> list[str]:
@@ -112,11 +114,27 @@ def key_stems(key: str) -> list[str]:
 def every_value(document: Any, name: str) -> list[Value]:
     """Everything that can be said from a document; what it calls its headline also goes by that metric's name."""
     found = list(_walk(document, Place(f"{name}:")))
+    found += outcomes(document, name)
     headline = document.get("headline") if isinstance(document, Mapping) else None
     if not isinstance(headline, str):
         return found
     also = frozenset(key_stems(headline))
     return [value._replace(keys=value.keys | also) if "headline" in value.keys else value for value in found]
+
+
+def outcomes(document: Any, name: str) -> Iterator[Value]:
+    """How many rollouts pass and fail, which a document of one run states by task alone."""
+    tasks, rollouts = (document.get("tasks"), (document.get("coverage") or {}).get("rollouts"))
+    if not isinstance(rollouts, int) or not isinstance(tasks, list) or not all("c" in task for task in tasks):
+        return
+    passed: Address = ["sum", ["each", f"{name}:/tasks", "c"]]
+    count = sum(task["c"] for task in tasks)
+    for written, stands, address in (
+        ("passing", count, passed),
+        ("failing", rollouts - count, ["-", f"{name}:/coverage/rollouts", passed]),
+    ):
+        leaf = frozenset({stem(written)})
+        yield Value(address, written, stands, "count", leaf | {"rollout"}, counted="rollout", leaf=leaf)
 
 
 def _walk(value: Any, place: Place) -> Iterator[Value]:
@@ -134,7 +152,8 @@ def _walk(value: Any, place: Place) -> Iterator[Value]:
         kind: Kind = "count" if isinstance(value, int) else "real"
         written, counted = place.written.removesuffix(".value"), counted_by(place.path) if kind == "count" else ""
         leaf = place.leaf()
-        yield Value(place.address, written, value, kind, place.keys - {"value"}, place.names, counted, leaf=leaf)
+        keys = place.keys - {"value"} | ({"gain"} if "headroom" in leaf else set())
+        yield Value(place.address, written, value, kind, keys, place.names, counted, leaf=leaf)
 
 
 def _list_values(value: list[Any], place: Place) -> Iterator[Value]:
@@ -156,10 +175,13 @@ def _list_values(value: list[Any], place: Place) -> Iterator[Value]:
     )
     if value and all(isinstance(entry, Mapping) for entry in value):
         yield from _grouped(value, place)
+        known: set[str] = set()
         for number, entry in enumerate(value):
             name = name_of(entry) or str(number)
-            inner = place._replace(address=f"{place.address}/{number}", written=step(place.written, name))
-            yield from _walk(entry, inner.named(f"{name} {entry.get('title') or ''}"))
+            written = step(place.written, str(number) if name in known else name)  # a name leads to the first of it
+            known.add(name)
+            inner = place._replace(address=f"{place.address}/{number}", written=written)
+            yield from _walk(entry, inner.named(called(name, entry.get("title") or said_of(entry))))
 
 
 def _noun(value: list[Any], place: Place) -> str:
@@ -188,6 +210,21 @@ def _grouped(entries: Sequence[Mapping[str, Any]], place: Place) -> Iterator[Val
             )
 
 
+def called(name: str, title: Any) -> str:
+    """What an entry goes by: its name and its title; a name that was cut from the title says nothing more."""
+    cut = "".join(character for character in str(title or "").lower() if character.isalnum())
+    return (
+        str(title)
+        if title and cut.startswith(name.lower().replace("-", "").replace("_", ""))
+        else f"{name} {title or ''}"
+    )
+
+
+def said_of(entry: Mapping[str, Any]) -> str:
+    """What an entry without a title is about: its longest words on what to do or what holds, cut short."""
+    return str(entry.get("what") or entry.get("rule") or "")[:LONGEST_SAID]
+
+
 def name_of(entry: Mapping[str, Any]) -> str | None:
     """What an object in a list is called: its first text, unless that is a sentence."""
     first = next((inner for inner in entry.values() if isinstance(inner, str)), None)
@@ -207,7 +244,25 @@ def counted_by(path: Sequence[str]) -> str:
 
 
 def search_values(values: Iterable[Value], query: str) -> list[Value]:
-    """Values that go by all words of a query, those of the fewest steps first; without words, all."""
-    wanted = set(stems(query)) if not re.match(r"pass_(at|pow)_", query) else set(key_stems(query))
-    found = [value for value in values if wanted <= value.words.union(stems(str(value.value)))]
-    return sorted(found, key=lambda value: (value.written.count(".") + value.written.count("["), len(value.written)))
+    """Values that go by most words of a query: all of them, where any does, and the plainest first."""
+    wanted = key_stems(query) if re.match(r"pass_(at|pow)_", query) else stems(query)
+    found = [(sum(not goes_by(value, word) for word in wanted), value) for value in values]
+    least = min((missing for missing, _ in found), default=0)
+    if wanted and least == len(wanted):
+        return []
+    return sorted((value for missing, value in found if missing == least), key=lambda value: plainness(value, wanted))
+
+
+def goes_by(value: Value, word: str) -> bool:
+    """Whether a word, or the beginning of one, is among those a value goes by; a short text also goes by its own."""
+    own = value.words | value.hints
+    if word in own or (len(word) > 3 and any(one.startswith(word) for one in own)):
+        return True
+    return isinstance(value.value, str) and len(value.value) <= LONGEST_NAME and word in stems(value.value)
+
+
+def plainness(value: Value, wanted: Sequence[str]) -> tuple[bool, bool, int, int]:
+    """The order of what is found: numbers, of the words themselves, in few steps, before parts of lists and texts."""
+    own = sum(word in value.leaf for word in wanted) + sum(word in value.words for word in wanted)
+    steps = value.written.count(".") + value.written.count("[")
+    return value.kind == "text", "|" in value.written, -own, steps

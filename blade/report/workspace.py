@@ -1,4 +1,4 @@
-"""The folder a diagnosis lives in: `report.html`, `report.md`, `analysis.json`, `reading_list.md` and `labels.jsonl`.
+"""The folder a diagnosis lives in: `report.html`, `report.md`, `appendix.md`, `analysis.json` and so on.
 
 A reader may add `narrative.md`, whose prose the report then carries. These files hold no machine paths and can be
 shared as far as what the rollouts say can. Where the rollouts are, and how to read them again, stands in
@@ -6,8 +6,7 @@ shared as far as what the rollouts say can. Where the rollouts are, and how to r
 """
 
 import contextlib
-import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
@@ -15,6 +14,7 @@ import msgspec
 
 from blade.diagnosis.analysis import DECODER, SCHEMA_VERSION, Analysis
 from blade.diagnosis.analyze import AnalyzeOptions
+from blade.diagnosis.differences import Conventions, conventions_of
 from blade.diagnosis.judging import decide_success
 from blade.diagnosis.labels import Label, read_labels
 from blade.diagnosis.relabelling import draft_labels, relabel
@@ -25,9 +25,10 @@ from blade.report.files import append_line, locked, write_file
 from blade.report.labelling import check_label, merge_labels
 from blade.report.notes import diagnose_command, make_notes
 from blade.report.page.run_page import write_run_page
-from blade.report.reading import render_reading_list
+from blade.report.page.trajectories import judged
+from blade.report.reading_list import render_reading_list
 from blade.report.redaction import Redacted, redact
-from blade.report.report import Prose, render_with_claims
+from blade.report.report import Prose, render_texts
 from blade.report.text import plain, safe_json
 from blade.rollouts import ReadOptions, Rollout, Run, read_runs
 from blade.rollouts.finding import find_inputs
@@ -35,7 +36,9 @@ from blade.rollouts.sources import WORKSPACE
 
 ANALYSIS = "analysis.json"
 REPORT = "report.md"
-SHAREABLE = "report.shareable.md"
+APPENDIX = "appendix.md"
+MOST_SIBLINGS = 200
+"""Rollouts that tell about a run's tools, about."""
 LABELS = "labels.jsonl"
 READING_LIST = "reading_list.md"
 NARRATIVE = "narrative.md"
@@ -91,8 +94,13 @@ def judged_rollouts(workspace: Workspace, run: Run, rows: Sequence[int]) -> list
     """Rollouts in the order asked for, with the verdict of the rule the run was diagnosed with; nan is none."""
     rule = workspace.request.analyze.success if workspace.request else None
     success = decide_success(run.table, rule)[1]
-    found = [(run.rollout_at(row), success[row]) for row in rows]
-    return [r if math.isnan(verdict) else msgspec.structs.replace(r, success=bool(verdict)) for r, verdict in found]
+    return [judged(run.rollout_at(row), success[row]) for row in rows]
+
+
+def run_conventions(workspace: Workspace, run: Run) -> Conventions:
+    """What rollouts from all over the run tell about its tools."""
+    rows = range(0, len(run.table), max(1, len(run.table) // MOST_SIBLINGS))
+    return conventions_of(judged_rollouts(workspace, run, rows))
 
 
 def write_workspace(folder: Path, run: Run, analysis: Analysis, request: Request) -> Workspace:
@@ -128,8 +136,12 @@ def open_workspace(folder: Path) -> Workspace:
     """
     place = folder / ANALYSIS
     if not place.is_file():
-        seen = "has no analysis.json" if folder.is_dir() else "is no folder"
-        raise InputError(f"{folder}: {seen}; make a diagnosis with `blade diagnose ROLLOUTS --out {folder}`.")
+        if folder.is_file():
+            seen, command = "is a file, not the folder of a diagnosis", f"blade diagnose {folder} --out DIR"
+        else:
+            seen = "has no analysis.json" if folder.is_dir() else "is not a folder"
+            command = f"blade diagnose ROLLOUTS --out {folder}"
+        raise InputError(f"{folder}: {seen}; make a diagnosis with `{command}`.")
     analysis = _read(place, DECODER)
     if analysis.schema_version.partition(".")[0] != SCHEMA_VERSION.partition(".")[0]:
         seen = f"has schema version {analysis.schema_version}, expected {SCHEMA_VERSION}"
@@ -167,19 +179,24 @@ def render_again(workspace: Workspace, prose: Prose | None = None) -> Workspace:
         return _render(workspace.folder, workspace.analysis, workspace.request, prose, run=run)
 
 
-def write_shareable(workspace: Workspace) -> Redacted:
-    """Writes the report without what must not leave the house, beside the report."""
-    redacted = redact((workspace.folder / REPORT).read_text(encoding="utf-8"))
-    write_file(workspace.folder / SHAREABLE, redacted.text.encode())
-    return redacted
+def write_shareable(workspace: Workspace) -> dict[str, Redacted]:
+    """Writes `report.shareable.md` and `appendix.shareable.md`, without secrets and private places; returns both."""
+    shared = {}
+    for name in (REPORT, APPENDIX):
+        redacted = redact((workspace.folder / name).read_text(encoding="utf-8"))
+        shared[name.replace(".md", ".shareable.md")] = redacted
+    for name, redacted in shared.items():
+        write_file(workspace.folder / name, redacted.text.encode())
+    return shared
 
 
-def write_text(folder: Path, name: str, rendered: Rendered, constants: dict[str, str] | None = None) -> None:
-    """Writes a rendered text, and what it claims into the folder's `claims.json` beside what others claim."""
+def write_texts(folder: Path, rendered: Mapping[str, Rendered], constants: dict[str, str] | None = None) -> None:
+    """Writes rendered texts, and what they claim into the folder's `claims.json` beside what others claim."""
     texts = {} if (known := read_claims(folder)) is None else known.texts
-    write_file(folder / name, rendered.text.encode())
-    texts = dict(sorted({**texts, name: rendered.with_lines(constants)}.items()))
-    write_file(folder / CLAIMS, msgspec.json.encode(ClaimsFile(texts=texts)) + b"\n")
+    for name, one in rendered.items():
+        write_file(folder / name, one.text.encode())
+        texts = {**texts, name: one.with_lines(constants)}
+    write_file(folder / CLAIMS, msgspec.json.encode(ClaimsFile(texts=dict(sorted(texts.items())))) + b"\n")
 
 
 def read_claims(folder: Path) -> ClaimsFile | None:
@@ -207,8 +224,9 @@ def _render(
     analysis = relabel(analysis, labels)
     write_file(folder / ANALYSIS, canonical_json(analysis))
     command = None if request is None else diagnose_command(request.inputs, request.read, request.analyze)
-    rendered = render_with_claims(analysis, command=command, prose=prose)
-    write_text(folder, REPORT, rendered, {} if prose is None else prose.narrative.front.constants)
+    texts = render_texts(analysis, command=command, prose=prose)
+    constants = {} if prose is None else prose.narrative.front.constants
+    write_texts(folder, {REPORT: texts.page, APPENDIX: texts.appendix}, constants)
     write_file(folder / READING_LIST, render_reading_list(analysis).encode())
     options = None if request is None else request.analyze
     write_run_page(folder, analysis, run, options, command=make_notes(analysis, command).command)

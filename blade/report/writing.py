@@ -97,8 +97,9 @@ def _placed(error: WritingError, source: str, where: str, first_line: int) -> Wr
     at = line.find(error.name) if error.name else -1
     column = error.column or (at if at >= 0 else max(line.find("{{"), 0)) + 1
     number = first_line + max(error.line, 1) - 1
-    message = str(error).rstrip(".")
-    return WritingError(f"{where}:{number}:{column}: {message}.", name=error.name, line=number, column=column)
+    message = str(error)
+    message = message if message.endswith(("?", ".")) else f"{message}."
+    return WritingError(f"{where}:{number}:{column}: {message}", name=error.name, line=number, column=column)
 
 
 def check_names(tree: jinja2.nodes.Template, names: Mapping[str, Any], source: str) -> None:
@@ -115,7 +116,7 @@ def check_constants(tree: jinja2.nodes.Template) -> None:
         for child in (node.left, node.right):
             value = child.value if isinstance(child, jinja2.nodes.Const) else None
             if isinstance(value, int | float) and value not in PLAIN_CONSTANTS:
-                raise WritingError(f"computes with {value}, which is no value of the run. {RULES}", line=node.lineno)
+                raise WritingError(f"computes with {value}, which is not a value of the run. {RULES}", line=node.lineno)
 
 
 def near(name: str, known: Mapping[str, Any] | list[str]) -> str:
@@ -278,7 +279,7 @@ def number_of(value: Any) -> Any:
     if not isinstance(value, int | float) or isinstance(value, bool):
         raise WritingError(f"{str(value)[:40]!r} is not a number", name="{{")
     if address_of(value) is None:
-        raise WritingError(f"{value} is no value of the run. {RULES}", name=str(value))
+        raise WritingError(f"{value} is not a value of the run. {RULES}", name=str(value))
     return value
 
 
@@ -298,7 +299,7 @@ def ci(value: Any, form: str = "pct") -> Markdown:
 def listed(value: Any, most: int = MOST_LISTED) -> Markdown:
     """Tasks or citations as code, with how many follow; `none` when there are none."""
     if not isinstance(value, Entries):
-        raise WritingError("is no list", name="tasks")
+        raise WritingError("is not a list", name="tasks")
     shown = ", ".join(text.code(entry_name(entry) or "") for entry in value[:most])
     rest = f" and {numbers.count(size(value) - most)} more" if len(value) > most else ""
     return Markdown(f"{shown}{rest}") if value else Markdown("none")
@@ -376,6 +377,7 @@ FORMS: dict[str, Callable[..., str]] = {
     **{function.__name__: function for function in (numbers.amount, numbers.signed_amount, numbers.tokens)},
     **{function.__name__: function for function in (numbers.seconds, numbers.size, numbers.p_words, numbers.short_p)},
     **{function.__name__: function for function in (text.md, text.cell, text.code, text.code_cell, text.sentence)},
+    "clauses": text.clauses,
     "words": lambda value: COUNTING[value],
     "quote": lambda value: f"“{text.code(value)}”",
     "value": lambda value: f"`{value}`",

@@ -8,13 +8,12 @@ from markupsafe import Markup
 from blade.diagnosis.analysis import Analysis
 from blade.diagnosis.pairs import Trait
 from blade.diagnosis.predictors import Predictor
+from blade.metrics.rounding import fixed
 from blade.metrics.values import Floats
-from blade.report.headline import (
-    is_rate,
-)
+from blade.report.headline import is_rate
 from blade.report.numbers import amount, count, number, percent, plural, seconds
 from blade.report.page import svg
-from blade.report.page.panels import Panel, Row, link_to
+from blade.report.page.panels import Panel, Row, capital, link_to
 
 MOST_TRAITS = 10
 FIFTHS = 5
@@ -85,8 +84,9 @@ def effort_panel(analysis: Analysis, quantities: dict[str, Floats], passed: Floa
         good, bad = effort.passing.median, effort.failing.median
         if good is None and bad is None:
             continue
-        values = quantities.get(effort.name)
-        rows.append(effort_row(effort.name, good, bad, fifths(values, passed)))
+        shares = fifths(quantities.get(effort.name), passed)
+        if good != bad or shares:
+            rows.append(effort_row(effort.name, good, bad, shares))
     if not rows:
         return None
     return Panel(
@@ -102,13 +102,22 @@ def effort_row(name: str, good: float | None, bad: float | None, shares: list[fl
     say = {"seconds": seconds, DOLLARS: dollars}.get(name, amount)
     columns = Markup("")
     if shares:
-        said = ", ".join(f"{share:.0%}" for share in shares)
+        said = ", ".join(f"{fixed(100 * share, 0)}%" for share in shares)
         columns = svg.columns(shares, label=f"success rate from the least to the most {name}: {said}")
-    return Row(name=name, bar=columns, value=f"pass {say(good)}", aside=f"fail {say(bad)}")
+    return Row(
+        name=capital(name),
+        bar=columns,
+        value=f"pass {say(good)}",
+        aside=f"fail {say(bad)}",
+    )
 
 
 def dollars(value: float | None) -> str:
-    return "n/a (n=0)" if value is None else f"${value:,.4f}" if abs(value) < 0.1 else f"${value:,.2f}"
+    """Cents, and two digits that say something where there are not even cents."""
+    if value is None:
+        return "n/a (n=0)"
+    digits = 2 if value >= 0.1 or value <= 0.0 else 1 - math.floor(math.log10(value))
+    return f"${value:,.{digits}f}"
 
 
 def fifths(values: Floats | None, passed: Floats | None) -> list[float] | None:
@@ -117,6 +126,8 @@ def fifths(values: Floats | None, passed: Floats | None) -> list[float] | None:
         return None
     known = ~np.isnan(values) & ~np.isnan(passed)
     values, passed = values[known], passed[known]
+    if not passed.any() or passed.all():
+        return None
     edges: Floats = (
         np.unique(np.quantile(values, np.linspace(0.0, 1.0, FIFTHS + 1))) if len(values) >= 2 * FIFTHS else np.empty(0)
     )

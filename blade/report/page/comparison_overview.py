@@ -10,14 +10,18 @@ from blade.comparison.comparison import Driver, Part
 from blade.comparison.pairing import Pairing
 from blade.comparison.verdict import say_p
 from blade.metrics.buckets import ORDER
-from blade.report.comparison_rows import Words
+from blade.report.comparison_rows import Words, adjusted_words
 from blade.report.numbers import count, plural
 from blade.report.page import svg
 from blade.report.page.links import encoded, repeat_of
-from blade.report.page.panels import Link, Panel, Row, and_more
+from blade.report.page.panels import FIRST_LEVELS, Link, Panel, Row, and_more, capital
 
-MOST_MOVED = 12
-MOST_LEVELS = 12
+MOST_MOVED = 30
+FIRST_MOVED = 6
+"""Tasks that moved which are not folded."""
+MOST_STEPS = 8
+"""Parts of the change that are steps of their own."""
+MOST_LEVELS = 40
 MOST_BARS = 3000
 
 
@@ -35,6 +39,8 @@ class ComparisonOverview(msgspec.Struct, frozen=True, kw_only=True):
 
     answer: list[str]
     """Three sentences."""
+    first: Link | None
+    """The task to read first."""
     verdict: str
     """Improved, regressed or tied."""
     value: str
@@ -49,10 +55,14 @@ class ComparisonOverview(msgspec.Struct, frozen=True, kw_only=True):
     """Every paired task's difference."""
     differences_note: str
     """What they say."""
+    differences_ends: list[str]
+    """The tasks at both ends."""
     buckets: list[str]
     """Heads of the transition matrix."""
     transitions: list[tuple[str, list[Cell]]]
     """Its rows: a bucket of the base, and tasks by bucket of the candidate."""
+    first_panels: list[Panel]
+    """Where the change shows, and the tasks that drove it."""
     panels: list[Panel]
     """Everything else."""
     warnings: list[str]
@@ -65,10 +75,14 @@ def build_comparison_overview(comparison: Comparison, pairing: Pairing) -> Compa
     delta = comparison.delta
     reach = max(0.05, abs(delta.value), *(abs(end) for end in delta.ci95 or ())) * 1.25
     sure = f"95 % interval {words.deltas(delta.ci95)}, {say_p(delta.p_value)}" if delta.ci95 else say_p(delta.p_value)
-    panels = [
-        waterfall_panel(comparison, words),
+    drivers = [
         drivers_panel(comparison, words, "regressed", total=comparison.regressed_tasks),
         drivers_panel(comparison, words, "improved", total=comparison.improved_tasks),
+    ]
+    drivers = [panel for panel in drivers if panel is not None]
+    waterfall = waterfall_panel(comparison, words)
+    panels = [
+        *drivers[1:],
         *slice_panels(comparison, words),
         countings_panel(comparison, words),
         config_panel(comparison),
@@ -76,6 +90,7 @@ def build_comparison_overview(comparison: Comparison, pairing: Pairing) -> Compa
     ]
     return ComparisonOverview(
         answer=[*answer(comparison, words)],
+        first=first_link(comparison, words),
         verdict=comparison.verdict,
         value=words.delta(delta.value),
         sure=sure,
@@ -84,24 +99,39 @@ def build_comparison_overview(comparison: Comparison, pairing: Pairing) -> Compa
         differences=differences_chart(comparison, pairing),
         differences_note=differences_note(comparison),
         buckets=shown_buckets(comparison),
-        transitions=matrix(comparison),
+        transitions=matrix(comparison) if len(shown_buckets(comparison)) > 1 else [],
+        differences_ends=differences_ends(pairing, words),
+        first_panels=[panel for panel in (waterfall, *drivers[:1]) if panel is not None],
         panels=[panel for panel in panels if panel is not None],
         warnings=comparison.warnings,
     )
 
 
 def answer(comparison: Comparison, words: Words) -> Iterator[str]:
-    """The verdict, the largest part of the change, and what to read."""
-    said = comparison.sentence
-    yield f"{said[:1].upper()}{said[1:]}."
+    """The verdict, the largest part of the change, and how many tasks moved."""
+    yield f"{capital(comparison.sentence)}."
+    if isinstance(comparison.pairs, list):
+        yield adjusted_words(comparison, comparison.pairs)
     moving = sorted((part for part in comparison.decomposition if part.value), key=lambda part: -abs(part.value))
     if moving:
         best = moving[0]
-        yield f"The largest part of the change shows in {best.title} ({words.delta(best.value)})."
-    if comparison.drivers:
-        driver = comparison.drivers[0]
-        moved = f"{words.value(driver.base.mean)} → {words.value(driver.candidate.mean)}"
-        yield f"Read task {driver.task} first ({moved})."
+        yield f"The largest part of the change: {best.title} ({words.delta(best.value)})."
+    if not comparison.regressed_tasks and not comparison.improved_tasks:
+        yield f"None of {plural(comparison.paired_tasks, 'paired task')} moved."
+        return
+    yield (
+        f"{count(comparison.regressed_tasks)} of {plural(comparison.paired_tasks, 'task')} did worse, "
+        f"{count(comparison.improved_tasks)} did better."
+    )
+
+
+def first_link(comparison: Comparison, words: Words) -> Link | None:
+    """The task that moved most."""
+    if not comparison.drivers:
+        return None
+    driver = comparison.drivers[0]
+    moved = f"{words.value(driver.base.mean)} to {words.value(driver.candidate.mean)}"
+    return Link(text=f"Read task {driver.task} side by side ({moved})", href=driver_link(driver))
 
 
 def sides(comparison: Comparison, words: Words) -> Iterator[Row]:
@@ -117,8 +147,7 @@ def sides(comparison: Comparison, words: Words) -> Iterator[Row]:
 
 
 def differences_note(comparison: Comparison) -> str:
-    moved = f"{count(comparison.regressed_tasks)} worse, {count(comparison.improved_tasks)} better"
-    said = f"{plural(comparison.paired_tasks, 'paired task')}: {moved}. Each bar is a task"
+    said = f"Each bar is one of {plural(comparison.paired_tasks, 'paired task')}"
     return f"{said}; the band is the interval of their mean." if comparison.delta.ci95 else f"{said}."
 
 
@@ -127,22 +156,24 @@ def differences_chart(comparison: Comparison, pairing: Pairing) -> Markup:
     moved, paired = pairing.moved, pairing.paired
     found = sorted((float(moved[place]), task) for place, task in enumerate(pairing.tasks) if paired[place])
     step = -(-len(found) // MOST_BARS)
-    reach = max(abs(value) for value, _ in found) or 1.0
+    low, high = min(0.0, found[0][0]), max(0.0, found[-1][0])
+    span = (high - low) or 1.0
+    axis = 10.0 * high / span if high > low else 5.0
     driven = {driver.task: driver for driver in comparison.drivers}
     bars: list[str] = []
     ends = comparison.delta.ci95
     if ends is not None:
-        top, bottom = (5.0 - 5.0 * max(-1.0, min(1.0, end / reach)) for end in (ends[1], ends[0]))
+        top, bottom = (axis - 10.0 * min(max(end, low), high) / span for end in (ends[1], ends[0]))
         bars.append(svg.element("rect", x=0, y=top, width=100, height=bottom - top, class_="interval"))
     shown = found[::step]
     width = 100.0 / len(shown)
     for place, (value, task) in enumerate(shown):
-        tall = 5.0 * abs(value) / reach
+        tall = 10.0 * abs(value) / span
         bar = svg.element(
             "rect",
             svg.element("title", f"{task}: {value:+.3f}"),
             x=place * width + width * 0.08,
-            y=5.0 - (tall if value > 0 else 0.0) if value else 4.9,
+            y=axis - (tall if value > 0 else 0.0) if value else max(0.0, axis - 0.1),
             width=width * 0.84,
             height=tall or 0.2,
             class_="better" if value > 0 else "worse" if value < 0 else "same",
@@ -151,11 +182,20 @@ def differences_chart(comparison: Comparison, pairing: Pairing) -> Markup:
         bars.append(
             bar if driver is None else svg.element("a", bar, href=driver_link(driver), aria_label=f"task {task}")
         )
-    bars.append(svg.element("line", x1=0, x2=100, y1=5, y2=5, class_="axis"))
+    bars.append(svg.element("line", x1=0, x2=100, y1=axis, y2=axis, class_="axis"))
     return svg.element(
         "svg", *bars, viewBox="0 0 100 10", preserveAspectRatio="none", class_="differences", role="group",
         aria_label="difference of every paired task, sorted",
     )  # fmt: skip
+
+
+def differences_ends(pairing: Pairing, words: Words) -> list[str]:
+    """The task that lost most and the one that gained most."""
+    found = [(float(pairing.moved[place]), task) for place, task in enumerate(pairing.tasks) if pairing.paired[place]]
+    (low, first), (high, last) = min(found), max(found)
+    worst = f"task {first}: {words.delta(low)}" if low < 0 else ""
+    best = f"task {last}: {words.delta(high)}" if high > 0 else ""
+    return [worst, best] if worst or best else []
 
 
 def driver_link(driver: Driver) -> str:
@@ -188,29 +228,38 @@ def matrix(comparison: Comparison) -> list[tuple[str, list[Cell]]]:
 
 def waterfall_panel(comparison: Comparison, words: Words) -> Panel | None:
     """From the base's headline to the candidate's, part by part."""
-    parts = [part for part in comparison.decomposition if abs(part.value) > 1e-12]
+    parts = sorted((p for p in comparison.decomposition if abs(p.value) > 1e-12), key=lambda part: -abs(part.value))
     if not parts:
         return None
+    small = parts[MOST_STEPS:] if len(parts) > MOST_STEPS + 1 else []
+    if small:
+        whole = {"title": plural(len(small), "smaller part"), "value": sum(part.value for part in small)}
+        unknown = {"ci95": None, "base_rollouts": None, "candidate_rollouts": None}
+        parts = [*parts[:MOST_STEPS], msgspec.structs.replace(small[0], **whole, **unknown)]
+    parts.sort(key=lambda part: -part.value)
     change = comparison.change
     levels = [change.base]
     for part in parts:
         levels.append(levels[-1] + part.value)
-    low, high = min(levels), max(levels)
-    pad = (high - low) * 0.08 or 0.01
-    low, high = low - pad, high + pad
-    rows = [Row(name="Base", bar=step_bar(change.base, None, low, high), value=words.value(change.base))]
-    rows += [
+    low, high = min(0.0, *levels), max(0.0, *levels) or 1.0
+    ends = [
+        Row(name=name, note=side.run, bar=step_bar(level, None, low, high), value=words.value(level))
+        for name, side, level in (
+            ("Base", comparison.base, change.base),
+            ("Candidate", comparison.candidate, change.candidate),
+        )
+    ]
+    steps = [
         part_row(part, words, bar=step_bar(start, start + part.value, low, high))
         for part, start in zip(parts, levels, strict=False)
     ]
-    rows.append(
-        Row(name="Candidate", bar=step_bar(change.candidate, None, low, high), value=words.value(change.candidate))
-    )
     return Panel(
         id="parts",
         title="Where the change shows",
-        lead="Every rollout's loss is charged to one thing; the parts add up to the change of the headline.",
-        rows=rows,
+        lead="Every lost rollout is charged to one thing; the parts add up to the change of the headline.",
+        rows=[ends[0], *steps, ends[1]],
+        folded=[part_row(part, words, bar=step_bar(0.0, part.value, low, high)) for part in small],
+        kind="waterfall",
     )
 
 
@@ -219,7 +268,7 @@ def part_row(part: Part, words: Words, *, bar: Markup) -> Row:
     if part.base_rollouts is not None and part.candidate_rollouts is not None:
         rollouts = f"{count(part.base_rollouts)} → {plural(part.candidate_rollouts, 'rollout')}"
     return Row(
-        name=part.title,
+        name=capital(part.title),
         note=rollouts,
         bar=bar,
         value=words.delta(part.value),
@@ -235,11 +284,13 @@ def step_bar(start: float, end: float | None, low: float, high: float) -> Markup
 
     drawn = [svg.element("rect", x=0, y=1, width=100, height=8, class_="track")]
     if end is None:
-        drawn.append(svg.element("rect", x=0, y=1, width=place(start), height=8, class_="fill"))
+        left, right = sorted((place(0.0), place(start)))
+        drawn.append(svg.element("rect", x=left, y=1, width=right - left, height=8, class_="fill"))
     else:
         left, right = sorted((place(start), place(end)))
         kind = "better" if end > start else "worse"
         drawn.append(svg.element("rect", x=left, y=1, width=max(right - left, 0.8), height=8, class_=kind))
+    drawn.append(svg.element("line", x1=place(0.0), x2=place(0.0), y1=0, y2=10, class_="zero"))
     return svg.stretched(*drawn, label="level" if end is None else f"step of {end - start:+.3f}")
 
 
@@ -266,7 +317,8 @@ def drivers_panel(comparison: Comparison, words: Words, direction: str, *, total
     return Panel(
         id=direction,
         title="Tasks that did worse" if direction == "regressed" else "Tasks that did better",
-        rows=rows,
+        rows=rows[:FIRST_MOVED],
+        folded=rows[FIRST_MOVED:],
         more=and_more(total - len(rows), "task"),
     )
 
@@ -290,7 +342,13 @@ def slice_panels(comparison: Comparison, words: Words) -> Iterator[Panel]:
             for level in levels
             if level.delta is not None
         ]
-        yield Panel(id=f"slice-{place}", title=f"By {cut.field}", rows=rows, scale=["worse", "better"])
+        yield Panel(
+            id=f"slice-{place}",
+            title=f"By {cut.field}",
+            rows=rows[:FIRST_LEVELS],
+            folded=rows[FIRST_LEVELS:],
+            scale=["worse", "better"],
+        )
 
 
 def countings_panel(comparison: Comparison, words: Words) -> Panel | None:

@@ -7,14 +7,15 @@ import msgspec
 
 from blade.comparison import Comparison
 from blade.comparison.pairing import alike, pair
+from blade.comparison.ranking import distinct_names
 from blade.diagnosis import Diagnosed
 from blade.report.files import write_file
-from blade.report.numbers import plural
+from blade.report.numbers import count
 from blade.report.page.comparison_overview import build_comparison_overview
 from blade.report.page.data import PageData, page_data
 from blade.report.page.links import repeat_of
 from blade.report.page.render import render
-from blade.report.page.run_page import Tab
+from blade.report.page.tradeoff import run_point, tradeoff
 from blade.report.page.trajectories import INLINE_BYTES, pack, within
 
 COMPARISON_PAGE = "comparison.html"
@@ -38,8 +39,6 @@ class PageDriver(msgspec.Struct, frozen=True, kw_only=True):
 class ComparisonData(msgspec.Struct, frozen=True, kw_only=True):
     """Everything the page's script knows before a trajectory is opened."""
 
-    kind: str = "comparison"
-    """Which page this is."""
     sides: list[PageData]
     """Base and candidate."""
     drivers: list[PageDriver]
@@ -59,6 +58,8 @@ def write_comparison_page(folder: Path, comparison: Comparison, runs: Sequence[D
         )
         for driver in comparison.drivers
     ]
+    run_names = distinct_names([run.run.name for run in runs])
+    points = [msgspec.structs.replace(run_point(run), name=name) for run, name in zip(runs, run_names, strict=True)]
     parts: list[bytes] = []
     sides: list[PageData] = []
     for side, names in ((base, [d.base for d in drivers]), (candidate, [d.candidate for d in drivers])):
@@ -72,11 +73,9 @@ def write_comparison_page(folder: Path, comparison: Comparison, runs: Sequence[D
         source="inline",
         parts=parts,
         title=f"{comparison.candidate.run} against {comparison.base.run}",
-        tabs=[
-            Tab(id="overview", title="Overview"),
-            Tab(id="rollouts", title=plural(len(drivers), "task that moved", "tasks that moved")),
-        ],
+        tabs=[("overview", "Overview"), ("rollouts", f"Tasks that moved {count(len(drivers))}")],
         overview=build_comparison_overview(comparison, pair(base.outcomes, candidate.outcomes)),
+        tradeoff=None if comparison.is_copy else tradeoff(points),
         base=comparison.base.run,
         candidate=comparison.candidate.run,
     )

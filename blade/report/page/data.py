@@ -10,7 +10,6 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from blade._version import __version__
 from blade.diagnosis.analysis import Analysis, Cause
 from blade.diagnosis.labels import CAUSES, Evidence
 from blade.metrics.values import Floats
@@ -20,9 +19,26 @@ from blade.rollouts import Run
 from blade.rollouts.columns import level_text
 from blade.rollouts.table import CITATION, ENDING_KINDS, RolloutTable, known, known_int
 
-RowIndex = dict[tuple[str, int], int]
 MOST_LEVELS = 40
 """Values of a field that are offered as a filter."""
+
+
+class RowIndex:
+    """The row of every rollout, by task and repeat."""
+
+    def __init__(self, table: RolloutTable) -> None:
+        self._tasks = {task: number for number, task in enumerate(table.tasks)}
+        self._ends = np.searchsorted(table.task, np.arange(len(table.tasks) + 1)).tolist()
+        self._repeat = table.repeat
+
+    def row(self, task: str, repeat: int) -> int | None:
+        """A rollout's row; `None` when it is not there."""
+        number = self._tasks.get(task)
+        if number is None:
+            return None
+        first, end = self._ends[number : number + 2]
+        hits = np.flatnonzero(self._repeat[first:end] == repeat)
+        return first + int(hits[-1]) if len(hits) else None
 
 
 class PageTask(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -38,8 +54,6 @@ class PageTask(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Rollouts with a known success."""
     score: float | None = None
     """Its success rate, or its mean reward where there is no success rule."""
-    ci95: tuple[float, float] | None = None
-    """95 % interval of the success rate."""
     cause: str | None = None
     """The label in force; one that ends in `?` is undecided."""
     confidence: str | None = None
@@ -114,12 +128,8 @@ class Mark(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
 class PageData(msgspec.Struct, frozen=True, kw_only=True):
     """Everything the page's script knows before a trajectory is opened."""
 
-    kind: str = "run"
-    """Which page this is."""
     run: str
     """Name of the run."""
-    version: str = __version__
-    """Version of BLADE."""
     rate: bool
     """Whether success is defined; otherwise scores are graded."""
     tasks: list[PageTask]
@@ -136,8 +146,6 @@ class PageData(msgspec.Struct, frozen=True, kw_only=True):
     """Where modes were seen."""
     causes: dict[str, str] = msgspec.field(default_factory=lambda: dict(CAUSES))
     """What the letters mean."""
-    chunks: int = 0
-    """Parts that hold trajectories."""
     source: str = "none"
     """Where trajectories come from: `inline`, `files`, `server` or `none`."""
     files: str = ""
@@ -152,8 +160,8 @@ def page_data(analysis: Analysis, run: Run | None = None, passed: Floats | None 
     """The page's data; `passed` is the verdict per row of the run, `more` are fields to fill in."""
     modes = page_modes(analysis)
     rollouts = Columns() if run is None or passed is None else columns(run.table, passed)
-    index = {} if run is None else row_index(run.table)
-    facets = [] if run is None else [*mode_facet(modes, index), *slice_facets(analysis, run.table)]
+    index = None if run is None else RowIndex(run.table)
+    facets = [] if run is None or index is None else [*mode_facet(modes, index), *slice_facets(analysis, run.table)]
     return PageData(
         run=analysis.inputs.run,
         rate=is_rate(analysis),
@@ -161,7 +169,7 @@ def page_data(analysis: Analysis, run: Run | None = None, passed: Floats | None 
         rollouts=rollouts,
         facets=facets,
         modes=[mode.title for mode in modes],
-        marks=list(marks(modes, index)),
+        marks=[] if index is None else list(marks(modes, index)),
         **more,
     )
 
@@ -177,7 +185,6 @@ def page_tasks(analysis: Analysis) -> list[PageTask]:
             c=result.c,
             n=result.n,
             score=result.rate if is_rate(analysis) else result.mean_reward,
-            ci95=result.ci95,
         )
         cause = causes.get(result.task)
         if cause is not None:
@@ -256,16 +263,10 @@ def marks(modes: Sequence[PageMode], index: RowIndex) -> Iterable[Mark]:
                 yield Mark(row=row, item=item, mode=number)
 
 
-def row_index(table: RolloutTable) -> RowIndex:
-    """The row of every rollout, by task and repeat."""
-    names = map(table.tasks.__getitem__, table.task.tolist())
-    return {key: row for row, key in enumerate(zip(names, table.repeat.tolist(), strict=True))}
-
-
 def places_of(citations: Iterable[str], index: RowIndex) -> Iterable[tuple[int, int | None]]:
     """Row and item of citations; those of rollouts that are not there are passed over."""
     for text in citations:
         match = CITATION.fullmatch(text)
-        row = None if match is None else index.get((match["task"], int(match["repeat"])))
+        row = None if match is None else index.row(match["task"], int(match["repeat"]))
         if match is not None and row is not None:
             yield row, None if match["item"] is None else int(match["item"])

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from blade.diagnosis.analysis import Analysis, Mode, Signal
+from blade.diagnosis.analysis import Analysis, Mode, PatternSeen, Signal
 from blade.metrics import Metric
 
 
@@ -31,51 +31,32 @@ SIGNAL_CAUSES = {"infrastructure": "IR", "verifier": "TI", "behaviour": "BI"}
 
 
 def page_modes(analysis: Analysis) -> list[PageMode]:
-    """The modes seen in rollouts that did not pass, most headroom first."""
-    found = [mined_mode(mode) for mode in analysis.modes]
+    """The modes seen in rollouts that did not pass, most headroom first; signals where nothing better names them."""
     gains = {row.mode: row.gain for row in analysis.headroom}
+    patterns = analysis.pack.patterns if analysis.pack else []
+    found = [page_mode(m, m.cause, failed=m.failed, tasks=len(m.tasks), gain=m.headroom) for m in analysis.modes]
     found += [
-        PageMode(
-            code=pattern.code,
-            title=pattern.title,
-            cause=pattern.cause,
-            failed=pattern.rollouts,
-            passed=pattern.passed,
-            tasks=pattern.tasks,
-            gain=gains.get(pattern.code),
-            citations=pattern.citations,
-        )
-        for pattern in (analysis.pack.patterns if analysis.pack else [])
+        page_mode(p, p.cause, failed=p.primary, tasks=p.tasks, gain=gains.get(p.code)) for p in patterns if p.primary
     ]
-    found += [] if found else [signal_mode(signal, gains.get(signal.code)) for signal in analysis.signals]
+    found = found or [
+        page_mode(s, SIGNAL_CAUSES[s.kind], failed=s.failed, tasks=s.tasks, gain=gains.get(s.code))
+        for s in analysis.signals
+    ]
     return sorted((mode for mode in found if mode.failed), key=rank)
 
 
-def signal_mode(signal: Signal, gain: Metric | None) -> PageMode:
-    """Something seen in rollouts, where nothing better names what goes wrong."""
+def page_mode(
+    seen: Mode | PatternSeen | Signal, cause: str | None, *, failed: int, tasks: int, gain: Metric | None
+) -> PageMode:
     return PageMode(
-        code=signal.code,
-        title=signal.title,
-        cause=SIGNAL_CAUSES[signal.kind],
-        failed=signal.failed,
-        passed=signal.passed,
-        tasks=signal.tasks,
+        code=seen.code,
+        title=seen.title,
+        cause=cause,
+        failed=failed,
+        passed=seen.passed,
+        tasks=tasks,
         gain=gain,
-        citations=signal.citations,
-    )
-
-
-def mined_mode(mode: Mode) -> PageMode:
-    """A mode that was mined from the run."""
-    return PageMode(
-        code=mode.code,
-        title=mode.title,
-        cause=mode.cause,
-        failed=mode.failed,
-        passed=mode.passed,
-        tasks=len(mode.tasks),
-        gain=mode.headroom,
-        citations=mode.citations,
+        citations=seen.citations,
     )
 
 

@@ -4,7 +4,7 @@ Everything here is a value for the template, which only lays it out. A part is `
 nothing to say there, and then the page does not mention it.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import msgspec
 from markupsafe import Markup
@@ -14,17 +14,22 @@ from blade.metrics import Metric
 from blade.metrics.prices import Cost
 from blade.metrics.values import Floats
 from blade.report.headline import (
+    basis_words,
+    bucket_words,
     failing_rollouts,
     gain_words,
-    interval_words,
     is_rate,
+    mode_words,
+    score_words,
+    sure_words,
+    undecided_words,
     value_words,
 )
-from blade.report.numbers import count, percent, plural
+from blade.report.numbers import count, number, percent, plural
 from blade.report.page import svg
 from blade.report.page.associations import dollars, effort_panel, predictors_panel, traits_panel
 from blade.report.page.links import filter_link
-from blade.report.page.modes import PageMode, page_modes
+from blade.report.page.modes import page_modes
 from blade.report.page.panels import (
     Link,
     Panel,
@@ -33,7 +38,6 @@ from blade.report.page.panels import (
     fixes_panel,
     funnel_panel,
     health_panel,
-    is_undecided,
     link_to,
     modes_panel,
     reading_panel,
@@ -41,9 +45,6 @@ from blade.report.page.panels import (
     slice_panels,
 )
 from blade.report.text import one_line
-
-WIDESPREAD = 0.2
-"""Share of failing rollouts from which a failure mode explains much."""
 
 
 class Part(msgspec.Struct, frozen=True, kw_only=True):
@@ -72,6 +73,8 @@ class Overview(msgspec.Struct, frozen=True, kw_only=True):
     """Its interval in words."""
     strip: Markup
     """The same as a picture."""
+    ends: tuple[str, str]
+    """What the ends of the picture stand for."""
     counted: list[Row]
     """The headline under other ways of counting."""
     buckets: list[Part]
@@ -84,6 +87,8 @@ class Overview(msgspec.Struct, frozen=True, kw_only=True):
     """pass@k and pass^k."""
     curve_note: str
     """What they say."""
+    first_panels: list[Panel]
+    """What goes wrong and what to do about it: the rest of the first screen."""
     panels: list[Panel]
     """Everything else, in order."""
 
@@ -96,10 +101,9 @@ def build_overview(
     modes = page_modes(analysis)
     ends = scale_of(analysis)
     drawn = curves_of(analysis)
+    first_panels = [modes_panel(analysis, modes), fixes_panel(analysis, modes)]
     panels = [
-        modes_panel(analysis, modes),
         causes_panel(analysis),
-        fixes_panel(analysis),
         reading_panel(analysis),
         predictors_panel(analysis),
         traits_panel(analysis),
@@ -109,72 +113,51 @@ def build_overview(
         health_panel(analysis),
     ]
     return Overview(
-        answer=answer(analysis, modes),
+        answer=answer(analysis),
         first=next((link_to(item.read[0]) for item in analysis.reading_list if item.read), None),
-        metric="pass@1" if rate else "mean reward",
-        value=value_words(metric, rate=rate) if metric.value is not None else "no score",
-        sure=f"95 % interval {interval_words(metric, rate=rate)}" if metric.ci95 else "too few tasks for an interval",
+        metric="" if metric.value is None else "pass@1" if rate else "mean reward",
+        value="no score" if metric.value is None else value_words(metric, rate=rate),
+        sure="no rollout has been scored" if metric.value is None else sure_words(analysis),
         strip=svg.range_bar(metric.value, metric.ci95, low=ends[0], high=ends[1], label="headline with its interval"),
-        counted=list(countings(analysis)),
+        ends=("0 %", "100 %") if rate else (number(ends[0]), number(ends[1])),
+        counted=list(countings(analysis)) if metric.value is not None else [],
         buckets=parts(analysis),
         bucket_bar=bucket_bar(analysis),
         facts=facts(analysis),
         curves=drawn,
         curve_note=curve_note(analysis) if drawn else "",
+        first_panels=[panel for panel in first_panels if panel is not None],
         panels=[panel for panel in panels if panel is not None],
     )
 
 
-def answer(analysis: Analysis, modes: Sequence[PageMode]) -> list[str]:
-    """The score, what goes with failing, and what to do next: a sentence each."""
-    return [
-        sentence
-        for sentence in (score_sentence(analysis), why_sentence(analysis, modes), next_sentence(analysis))
-        if sentence
-    ]
+def answer(analysis: Analysis) -> list[str]:
+    """The score, what goes with failing, and what is decided: a paragraph each, in the words of the report."""
+    if headline_of(analysis).value is None:
+        score = "No rollout has a known score, so there is no headline."
+    else:
+        said = score_words(analysis)
+        score = f"{said[:1].upper() if not is_rate(analysis) else said[:1]}{said[1:]} ({sure_words(analysis)})"
+        score += f" over {basis_words(analysis)}."
+        score += f" {bucket_words(analysis)}" if is_rate(analysis) else " Rewards are graded."
+    why = " ".join(explanation(analysis))
+    return [said for said in (score, why, undecided_words(analysis)) if said]
 
 
-def score_sentence(analysis: Analysis) -> str:
-    metric, rate = headline_of(analysis), is_rate(analysis)
-    if metric.value is None:
-        return "No rollout has a known score, so there is no headline."
-    sure = f" (95 % interval {interval_words(metric, rate=rate)})" if metric.ci95 else ""
-    over = f"{plural(metric.n, 'task')} and {plural(analysis.coverage.rollouts, 'rollout')}"
-    if not rate:
-        return f"The mean reward is {value_words(metric, rate=rate)}{sure} over {over}; rewards are graded."
-    buckets = analysis.buckets
-    split = f"{count(len(buckets.always))} always pass, {count(len(buckets.sometimes))} sometimes, "
-    return f"pass@1 is {value_words(metric, rate=rate)}{sure} over {over}: {split}{count(len(buckets.never))} never."
-
-
-def why_sentence(analysis: Analysis, modes: Sequence[PageMode]) -> str:
-    failing = failing_rollouts(analysis)
-    if not is_rate(analysis) or not failing:
-        return "" if not is_rate(analysis) else "Every rollout passed."
-    if not modes:
-        return f"Nothing BLADE looks for was seen in the {plural(failing, 'rollout')} that did not pass."
-    most = max(modes, key=lambda mode: mode.failed)
-    lead = "Seen most" if most.failed >= WIDESPREAD * failing else "No failure mode is widespread; seen most"
-    said = f"{lead} in the {plural(failing, 'rollout')} that did not pass: {most.title} ({count(most.failed)})"
-    best = modes[0]
-    gain = best.gain
-    if gain is not None and (gain.value or 0.0) > 0.0:
-        worth = f"at most {gain_words(gain, rate=True)} without it"
-        said += f", {worth}" if best.code == most.code else f"; most headroom: {best.title} ({worth})"
-    return said + "."
-
-
-def next_sentence(analysis: Analysis) -> str:
-    total = len(analysis.causes)
-    if not total:
-        return ""
-    open_ = sum(is_undecided(cause.label) for cause in analysis.causes)
-    fail = f"{plural(total, 'task')} {'fails' if total == 1 else 'fail'} at least once"
-    if not open_:
-        return f"{fail}; every cause is decided."
-    if open_ == total:
-        return f"{fail}; no cause is decided yet."
-    return f"{fail}; {count(total - open_)} have a decided cause, {count(open_)} wait for a reader."
+def explanation(analysis: Analysis) -> Iterator[str]:
+    """The strongest thing known of tasks before they are tried, and the most frequent failure mode."""
+    if not is_rate(analysis):
+        return
+    if not (failing := failing_rollouts(analysis)):
+        yield "Every rollout passed."
+        return
+    for best in analysis.predictors[:1]:
+        inside, outside = percent(best.inside.value), percent(best.outside.value)
+        yield f"Tasks that {best.rule} pass {inside} of the time, the others {outside}."
+    if said := mode_words(analysis):
+        yield said
+    elif not analysis.predictors:
+        yield f"Nothing BLADE looks for was seen in the {plural(failing, 'rollout')} that did not pass."
 
 
 def countings(analysis: Analysis) -> Iterator[Row]:
@@ -194,6 +177,8 @@ def countings(analysis: Analysis) -> Iterator[Row]:
 def parts(analysis: Analysis) -> list[Part]:
     """The buckets that hold tasks."""
     sizes = {name: len(getattr(analysis.buckets, name)) for name in ("always", "sometimes", "never", "missing")}
+    if sizes["missing"] == sum(sizes.values()):
+        return []
     return [Part(name=n, tasks=size, href=filter_link(bucket=n)) for n, size in sizes.items() if size]
 
 
@@ -210,8 +195,6 @@ def facts(analysis: Analysis) -> list[tuple[str, str]]:
     models = [one.value for one in analysis.inputs.models if one.value]
     agents = [one.value for one in analysis.inputs.agents if one.value]
     found = [
-        ("tasks", count(coverage.tasks)),
-        ("rollouts", count(coverage.rollouts)),
         ("model", one_line(", ".join(models[:3]), 80)),
         ("agent", one_line(", ".join(agents[:3]), 80)),
         ("cost", cost_words(analysis.cost)),
@@ -250,7 +233,7 @@ def curve(name: str, kind: str, metrics: dict[str, Metric]) -> svg.Curve:
 def curve_note(analysis: Analysis) -> str:
     retry = analysis.metrics.retry_value
     steady = analysis.metrics.consistency
-    said = f"{percent(steady.value)} of tasks pass every time."
-    if retry.value is not None:
-        said += f" Retrying adds {gain_words(retry, rate=True)}: solid is at least one of k attempts, dashed is all k."
-    return said
+    said = (
+        f"Solid: at least one of k attempts passes; dashed: all k do. {percent(steady.value)} of tasks pass every time"
+    )
+    return said + ("." if retry.value is None else f"; retrying adds {gain_words(retry, rate=True)}.")

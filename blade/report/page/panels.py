@@ -24,12 +24,18 @@ from blade.report.page import svg
 from blade.report.page.links import filter_link, link
 from blade.report.page.modes import PageMode
 
-MOST_MODES = 12
-MOST_LEVELS = 12
-MOST_READING = 8
+MOST_MODES = 40
+FIRST_ROWS = 4
+"""Lines of the first screen's panels that are not folded."""
+MOST_LEVELS = 40
+FIRST_LEVELS = 6
+"""Levels of a field that are not folded."""
+MOST_READING = 20
 MOST_CITED = 4
 MOST_FINDINGS = 12
-MOST_FIXES = 5
+MOST_FIXES = 8
+ACTION_WORDS = {"rl": "reinforcement learning", "sft": "fine-tuning"}
+"""Kinds of work whose short name says little."""
 
 
 class Link(msgspec.Struct, frozen=True, kw_only=True):
@@ -73,10 +79,19 @@ class Panel(msgspec.Struct, frozen=True, kw_only=True):
     """One sentence under the heading."""
     rows: list[Row]
     """Its lines."""
+    folded: list[Row] = []
+    """Lines shown on demand."""
     more: str = ""
     """What is not listed."""
     scale: list[str] = []
     """What the ends of the bars stand for."""
+    kind: str = ""
+    """How it is laid out, where it differs from others."""
+
+
+def capital(text: str) -> str:
+    """The text as the beginning of a sentence."""
+    return text[:1].upper() + text[1:]
 
 
 def is_undecided(label: str) -> bool:
@@ -97,7 +112,7 @@ def modes_panel(analysis: Analysis, modes: Sequence[PageMode]) -> Panel | None:
     failing, rate = failing_rollouts(analysis), is_rate(analysis)
     rows = [
         Row(
-            name=mode.title,
+            name=capital(mode.title),
             href=filter_link(mode=mode.code),
             note=mode_note(mode),
             bar=svg.share_bar(mode.failed / (failing or 1), label=f"{mode.failed} of {failing} failing", kind="fail"),
@@ -111,10 +126,10 @@ def modes_panel(analysis: Analysis, modes: Sequence[PageMode]) -> Panel | None:
     return Panel(
         id="modes",
         title="Failure modes",
-        lead="What was seen in rollouts that did not pass, and how much the headline would rise at most without it.",
-        rows=rows,
+        lead=f"{'Failing rollouts' if rate else 'Rollouts'} that show it, and what the headline would gain without it.",
+        rows=rows[:FIRST_ROWS],
+        folded=rows[FIRST_ROWS:],
         more=and_more(len(modes) - len(rows), "mode"),
-        scale=["failing rollouts", "headroom"],
     )
 
 
@@ -124,9 +139,10 @@ def mode_note(mode: PageMode) -> str:
 
 
 def headroom_words(gain: Metric | None, *, rate: bool) -> str:
-    if gain is None or gain.value is None:
+    if gain is None or not gain.value:  # where every rollout of its tasks shows a mode, nobody can see what it costs
         return ""
-    return f"{gain_words(gain, rate=rate)}" + (f" ({gain_interval_words(gain, rate=rate)})" if gain.ci95 else "")
+    sure = f" ({gain_interval_words(gain, rate=rate)})" if gain.ci95 else ""
+    return f"at most {gain_words(gain, rate=rate)}{sure}"
 
 
 def causes_panel(analysis: Analysis) -> Panel | None:
@@ -163,29 +179,37 @@ def causes_panel(analysis: Analysis) -> Panel | None:
 
 def cause_title(label: str) -> str:
     """A cause in words."""
-    words = cause_words(label) if label != "?" else "nothing proven yet"
-    return words[:1].upper() + words[1:]
+    return capital(cause_words(label) if label != "?" else "nothing proven yet")
 
 
-def fixes_panel(analysis: Analysis) -> Panel | None:
+def fixes_panel(analysis: Analysis, modes: Sequence[PageMode]) -> Panel | None:
     """What to do first."""
     best = [fix for fix in analysis.interventions if (fix.headroom.value or 0.0) > 0.0][:MOST_FIXES]
     if not best:
         return None
     top = max(fix.headroom.value or 0.0 for fix in best)
+    titles = {mode.code: mode.title for mode in modes}
+    rows = [fix_row(fix, titles.get(fix.target, ""), top, rate=is_rate(analysis)) for fix in best]
     return Panel(
         id="fixes",
-        title="What to fix first",
-        lead="An upper bound each: the gain if the work removed the failure mode altogether.",
-        rows=[fix_row(fix, top, rate=is_rate(analysis)) for fix in best],
+        title="What to do first",
+        lead="Each gain is an upper bound: it assumes the failure mode disappears.",
+        rows=rows[: FIRST_ROWS - 1],  # they are longer
+        folded=rows[FIRST_ROWS - 1 :],
     )
 
 
-def fix_row(fix: Intervention, top: float, *, rate: bool) -> Row:
+def fix_row(fix: Intervention, title: str, top: float, *, rate: bool) -> Row:
     gain = fix.headroom
+    about = [ACTION_WORDS.get(fix.action, fix.action), plural(fix.rollouts, "failing rollout")]
+    what = fix.what
+    if title and what.casefold().startswith(title.casefold()):  # a remedy names its mode and counts it before a colon
+        what = what[len(title) :].partition(": ")[2] or what
+        about = [title, *about]
+    what, _, ground = what.partition(". ")
     return Row(
-        name=fix.what,
-        note=f"{fix.action} · {plural(fix.rollouts, 'rollout')} of {plural(fix.tasks, 'task')}",
+        name=capital(what),
+        note=" · ".join(filter(None, [*about, ground])),
         bar=svg.share_bar((gain.value or 0.0) / top, label="gain against the largest one", kind="decided"),
         value=gain_words(gain, rate=rate),
         tag=fix.cause,
@@ -197,15 +221,22 @@ def reading_panel(analysis: Analysis) -> Panel | None:
     """What to read."""
     if not analysis.reading_list:
         return None
+    reasons = {cause.task: cause.reason for cause in analysis.causes}
     rows = [
-        Row(name=f"Task {item.task}", note=item.why, tag=item.bucket, links=[link_to(one) for one in item.read])
+        Row(
+            name=f"Task {item.task}",
+            note=reasons.get(item.task, item.why),
+            tag=item.bucket,
+            links=[link_to(one) for one in item.read],
+        )
         for item in analysis.reading_list[:MOST_READING]
     ]
     return Panel(
         id="reading",
         title="Read first",
-        lead="The rollouts that would decide most.",
-        rows=rows,
+        lead="The tasks whose reading would settle most.",
+        rows=rows[:FIRST_ROWS],
+        folded=rows[FIRST_ROWS:],
         more=and_more(len(analysis.reading_list) - len(rows), "task"),
     )
 
@@ -233,7 +264,8 @@ def slice_panels(analysis: Analysis) -> Iterator[Panel]:
         yield Panel(
             id=f"slice-{cut.field}",
             title=f"By {cut.field}",
-            rows=rows,
+            rows=rows[:FIRST_LEVELS],
+            folded=rows[FIRST_LEVELS:],
             more=and_more(len(levels) - len(rows), "value"),
             scale=["0 %", "100 %"] if rate else [],
         )
@@ -247,7 +279,7 @@ def funnel_panel(analysis: Analysis) -> Panel | None:
     most = max(stage.rollouts or 0 for stage in stages) or 1
     rows = [
         Row(
-            name=stage.name,
+            name=capital(stage.name),
             note=stage.definition,
             bar=svg.share_bar((stage.rollouts or 0) / most, label=f"{stage.rollouts} of {most} rollouts"),
             value=count(stage.rollouts),

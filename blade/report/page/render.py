@@ -8,6 +8,7 @@ step and nothing to fetch. Whatever comes from rollouts is escaped by the templa
 import base64
 import hashlib
 import re
+from collections.abc import Iterator
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -16,9 +17,13 @@ import msgspec
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
+from blade.diagnosis.labels import CAUSES
+
 ASSETS = "assets"
+UNIT = re.compile(r"(?<=\d) (?=(?:%|pp)(?!\w))|(?<=\bp) (?== \d)|(?<=\bp =) (?=\d)")
+MINUS = re.compile(r"(?<![\w.])-(?=[\d$])")
 IMPORT = re.compile(r"^import [^;]*;\n", re.MULTILINE)
-IMPORTED = re.compile(r"^import [^;]*?from \"\./(?P<file>[\w-]+\.js)\";$", re.MULTILINE)
+IMPORTED = re.compile(r"^import (?:[^;]*?from )?\"\./(?P<file>[\w-]+\.js)\";$", re.MULTILINE)
 EXPORT = re.compile(r"^export (?=function|class|const|async)", re.MULTILINE)
 
 
@@ -33,15 +38,22 @@ def templates() -> Environment:
         lstrip_blocks=True,
     )
     made.filters["words"] = words
+    made.filters["typeset"] = typeset
+    made.filters["cause"] = lambda label: CAUSES.get(label.removesuffix("?"), "")
     return made
 
 
 def words(text: str) -> Markup:
     """A sentence with what stands in backticks as code."""
-    pieces = text.split("`")
+    pieces = UNIT.sub("\u00a0", text).split("`")
     if len(pieces) % 2 == 0:  # a backtick without its partner is just a sign
         return escape(text)
     return Markup("").join(Markup("<code>{}</code>").format(p) if i % 2 else escape(p) for i, p in enumerate(pieces))
+
+
+def typeset(text: str) -> str:
+    """A number with its unit on one line and a minus sign for a hyphen."""
+    return MINUS.sub("\u2212", UNIT.sub("\u00a0", text))
 
 
 @cache
@@ -65,9 +77,9 @@ def script(entry: str) -> str:
     return "\n".join(EXPORT.sub("", IMPORT.sub("", asset(name))) for name in done)
 
 
-def policy(style: str, code: str, *, source: str) -> str:
-    """What the page may do: show its own style, run its own script, and nothing else."""
-    scripts = f"'sha256-{digest(code)}'"
+def policy(style: str, *codes: str, source: str) -> str:
+    """What the page may do: show its own style, run its own scripts, and nothing else."""
+    scripts = " ".join(f"'sha256-{digest(code)}'" for code in codes)
     rules = {
         "default-src": "'none'",
         # Scripts that ours loads may run, those in markup may not; only a page with parts beside it loads any.
@@ -86,27 +98,49 @@ def digest(text: str) -> str:
     return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
-def json_block(value: msgspec.Struct) -> Markup:
+BLOCK = re.compile(r"(<\x00\d+>)")
+"""Where a block of bytes goes; no other text of a page has an unescaped `<` before this sign."""
+
+
+def json_block(value: msgspec.Struct) -> bytes:
     """A value as JSON that cannot end the element it stands in."""
-    said = msgspec.json.encode(value).decode()
-    return Markup(said.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"))
+    said = msgspec.json.encode(value)
+    return said.replace(b"<", b"\\u003c").replace(b">", b"\\u003e").replace(b"&", b"\\u0026")
 
 
-def render(template: str, entry: str, data: msgspec.Struct, *, source: str, parts: list[bytes], **values: Any) -> bytes:
+def filled(piece: str, blocks: list[bytes]) -> Iterator[bytes]:
+    """A piece of a page with its blocks, which never become text: that would take several times as much."""
+    for part in BLOCK.split(piece):
+        yield blocks[int(part[2:-1])] if BLOCK.fullmatch(part) else part.encode()
+
+
+def render(
+    template: str,
+    entry: str,
+    data: msgspec.Struct | None,
+    *,
+    source: str,
+    parts: list[bytes],
+    up: str = "",
+    **values: Any,
+) -> bytes:
     """A page."""
     style, code = asset("style.css"), script(entry)
     if "</" in style or "</script" in code:  # pragma: no cover - ours, and held by a test
         raise AssertionError("style and script must not end their element")
-    return (
+    blocks = [json_block(data) if data else b"", *parts]
+    # In pieces: the page of a large run as one text takes several times what it takes as bytes.
+    pieces = (
         templates()
         .get_template(template)
-        .render(
+        .generate(
             policy=policy(style, code, source=source),
             style=Markup(style),
             script=Markup(code),
-            data=json_block(data),
-            parts=[Markup(part.decode()) for part in parts],
+            data=Markup("<\x000>") if data else "",
+            parts=[Markup(f"<\x00{number}>") for number in range(1, len(parts) + 1)],
+            up=up,
             **values,
         )
-        .encode()
     )
+    return b"".join(part for piece in pieces for part in filled(piece, blocks))

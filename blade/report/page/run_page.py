@@ -2,6 +2,8 @@
 
 import contextlib
 import re
+from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 
 import msgspec
@@ -14,9 +16,9 @@ from blade.errors import InputError
 from blade.metrics.prices import load_prices
 from blade.metrics.values import Floats
 from blade.report.files import write_file
-from blade.report.numbers import plural, size
+from blade.report.numbers import count, plural, size
 from blade.report.page.associations import DOLLARS
-from blade.report.page.data import PageData, page_data, places_of, row_index, tool_facet
+from blade.report.page.data import PageData, RowIndex, page_data, places_of, tool_facet
 from blade.report.page.overview import build_overview
 from blade.report.page.render import render
 from blade.report.page.trajectories import FILES_BYTES, INLINE_BYTES, Packed, pack, within
@@ -26,15 +28,6 @@ PAGE = "report.html"
 FOLDER = "report_files"
 """Where trajectories are that do not fit into the page."""
 PART_NAME = re.compile(r"part-\d{4,}\.js")
-
-
-class Tab(msgspec.Struct, frozen=True, kw_only=True):
-    """A view of a page."""
-
-    id: str
-    """Its address."""
-    title: str
-    """Its name."""
 
 
 def write_run_page(
@@ -53,7 +46,7 @@ def write_run_page(
         return
     passed = decide_success(run.table, options.success)[1]
     lengths = run.table.rows.length
-    rows = within(lengths, [*wanted_rows(analysis, run), *range(len(lengths))], FILES_BYTES)
+    rows = within(lengths, chain(wanted_rows(analysis, run), range(len(lengths))), FILES_BYTES)
     packed = pack(run, passed, rows, inline=int(lengths.sum()) <= INLINE_BYTES)
     data = with_parts(page_data(analysis, run, passed), packed)
     costs = costs_of(run, options)
@@ -80,8 +73,9 @@ def run_page(
     costs: dict[str, Floats] | None = None,
     passed: Floats | None = None,
     command: str = "",
+    up: str = "",
 ) -> bytes:
-    """The page of a run."""
+    """The page of a run; `up` is the address of the page of all runs, if there is one."""
     rollouts = len(data.rollouts.task)
     return render(
         "run.html.jinja",
@@ -90,10 +84,12 @@ def run_page(
         source=data.source,
         parts=parts or [],
         title=analysis.inputs.run,
-        tabs=[Tab(id="overview", title="Overview"), Tab(id="rollouts", title=f"Rollouts {rollouts:,}")],
+        tabs=[("overview", "Overview"), ("rollouts", f"Rollouts {rollouts:,}")],
         overview=build_overview(analysis, quantities=costs, passed=passed),
         has_rollouts=rollouts > 0,
-        notes=notes(analysis, data, command),
+        left_out=left_out_words(data.left_out, rollouts),
+        notes=notes(analysis, command),
+        up=up,
     )
 
 
@@ -103,21 +99,22 @@ def with_parts(data: PageData, packed: Packed) -> PageData:
         data,
         rollouts=msgspec.structs.replace(data.rollouts, chunk=packed.chunk),
         facets=[*data.facets, *tool_facet(packed.tools)],
-        chunks=len(packed.parts),
         source="inline" if packed.inline else "files",
         files=FOLDER,
         left_out=packed.left_out,
     )
 
 
-def wanted_rows(analysis: Analysis, run: Run) -> list[int]:
+def wanted_rows(analysis: Analysis, run: Run) -> Iterator[int]:
     """Rows the page links to, the most important first."""
-    cited = [citation for item in analysis.reading_list for citation in item.read]
-    cited += [proof.citation for cause in analysis.causes for proof in cause.evidence]
-    cited += [citation for finding in analysis.health for citation in finding.citations]
-    cited += [citation for mode in analysis.modes for citation in mode.citations]
-    cited += [citation for signal in analysis.signals for citation in signal.citations]
-    return list(dict.fromkeys(row for row, _ in places_of(cited, row_index(run.table))))
+    cited = chain(
+        (citation for item in analysis.reading_list for citation in item.read),
+        (proof.citation for cause in analysis.causes for proof in cause.evidence),
+        (citation for finding in analysis.health for citation in finding.citations),
+        (citation for mode in analysis.modes for citation in mode.citations),
+        (citation for signal in analysis.signals for citation in signal.citations),
+    )
+    return (row for row, _ in places_of(cited, RowIndex(run.table)))
 
 
 def place_parts(folder: Path, parts: list[bytes]) -> None:
@@ -134,18 +131,24 @@ def place_parts(folder: Path, parts: list[bytes]) -> None:
             folder.rmdir()
 
 
-def notes(analysis: Analysis, data: PageData, command: str) -> list[tuple[str, str]]:
+def left_out_words(left_out: int, rollouts: int) -> str:
+    """What is not in the page, and where it is; empty when all is there."""
+    if not left_out:
+        return ""
+    said = f"The trajectories of {count(left_out)} of {plural(rollouts, 'rollout')} are not in this page"
+    return f"{said}, which would be too large with them; blade view DIR shows all of them."
+
+
+def notes(analysis: Analysis, command: str) -> list[tuple[str, str]]:
     """How the page was made, for its foot."""
     inputs = analysis.inputs
     files = ", ".join(f"{file.name} ({file.format}, {size(file.bytes)})" for file in inputs.files[:10])
-    left = f"{plural(data.left_out, 'trajectory', 'trajectories')} left out for size; see them with `blade view`"
     found = [
         ("Files", files),
         ("Success", f"{analysis.success.rule} ({analysis.success.source})" if analysis.success.rule else "none stated"),
         ("Identity", inputs.identity_sentence),
         ("Expected rollouts", f"{analysis.coverage.expected_rollouts:,} (from {inputs.expected_from})"),
         ("Notes", "; ".join(inputs.notes[:10])),
-        ("In this page", left if data.left_out else ""),
         ("Command", command),
         ("BLADE", __version__),
     ]

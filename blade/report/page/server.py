@@ -1,4 +1,4 @@
-"""The server behind `blade view`: one page, its trajectories and its labels, for one browser on this machine.
+"""The server behind `blade view`: pages, their trajectories and their labels, for one browser on this machine.
 
 It listens on loopback only. The address it prints carries a token that works once and buys a cookie; without that
 cookie nothing is served. Requests must name this server as their host, so that no other name can be pointed at it, and
@@ -11,12 +11,13 @@ from collections.abc import Callable
 from http import HTTPStatus
 from http.cookies import CookieError, SimpleCookie
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, unquote, urlsplit
 
 import msgspec
 
 from blade.errors import BladeError, UsageError
-from blade.report.page.viewer import Viewer
+from blade.report.page.render import asset, policy, script
+from blade.report.page.viewer import Viewer, Views
 
 ADDRESS = "127.0.0.1"
 MOST_BYTES = 200_000
@@ -40,13 +41,13 @@ class Refused(Exception):
 
 
 class ViewServer(ThreadingHTTPServer):
-    """Serves one viewer to whoever opens its address first."""
+    """Serves to whoever opens its address first."""
 
     daemon_threads = True
 
-    def __init__(self, viewer: Viewer, port: int = 0) -> None:
+    def __init__(self, views: Views, port: int = 0) -> None:
         super().__init__((ADDRESS, port), Handler)
-        self.viewer = viewer
+        self.views = views
         self.once: str | None = secrets.token_urlsafe(24)
         self.session = secrets.token_urlsafe(24)
         self.cookie = f"blade-{self.server_port}"
@@ -67,6 +68,12 @@ class ViewServer(ThreadingHTTPServer):
         if right:
             self.once = None
         return right
+
+
+def finished_policy() -> str:
+    """What a page that was written earlier may do."""
+    style, codes = asset("style.css"), (script("theme.js"), script("comparison.js"))
+    return f"{policy(style, *codes, source='none')}; {HEADERS['Content-Security-Policy']}"
 
 
 def same(said: str, secret: str) -> bool:
@@ -107,12 +114,18 @@ class Handler(BaseHTTPRequestHandler):
             self.let_in()
             return
         self.check_cookie()
-        viewer = self.server.viewer
-        if parts.path == "/":
-            self.reply(viewer.page(), "text/html; charset=utf-8")
-        elif parts.path == "/rollout" and asked.get("row", "").isdecimal():
+        finished = self.server.views.finished_page(parts.path[1:])
+        if finished is not None:
+            # Nobody knows who wrote it: whatever it holds, scripts of ours run there and no others.
+            policy_of = {"Content-Security-Policy": finished_policy()}
+            self.reply(finished, "text/html; charset=utf-8", status=HTTPStatus.OK, **policy_of)
+            return
+        viewer, below, what = self.find_viewer(parts.path)
+        if what in ("", "report.html") if below else what == "":
+            self.reply(viewer.page(up="/" if below else ""), "text/html; charset=utf-8")
+        elif what == "rollout" and asked.get("row", "").isdecimal():
             self.reply(viewer.rollout(int(asked["row"])), "application/json")
-        elif parts.path == "/search" and asked.get("q"):
+        elif what == "search" and asked.get("q"):
             found = viewer.search(asked["q"], given=asked.get("given") == "1")
             self.reply(msgspec.json.encode(found), "application/json")
         else:
@@ -120,20 +133,27 @@ class Handler(BaseHTTPRequestHandler):
 
     def post(self) -> None:
         self.check_cookie()
-        if self.path != "/label":
+        viewer, _, what = self.find_viewer(self.path)
+        if what != "label":
             raise Refused(HTTPStatus.NOT_FOUND, "There is nothing here.")
         origins = {f"http://{host}" for host in self.server.hosts}
-        if self.headers.get("Origin") not in origins or not same(
-            self.headers.get("X-Blade-Token", ""), self.server.viewer.token
-        ):
+        if self.headers.get("Origin") not in origins or not same(self.headers.get("X-Blade-Token", ""), viewer.token):
             raise Refused(HTTPStatus.FORBIDDEN, "A label must come from the page itself.")
         if self.headers.get("Content-Type") != "application/json":
             raise Refused(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "A label is JSON.")
         length = self.headers.get("Content-Length", "")
         if not length.isdecimal() or int(length) > MOST_BYTES:
             raise Refused(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"A label has at most {MOST_BYTES:,} bytes.")
-        label = self.server.viewer.label(self.rfile.read(int(length)))
+        label = viewer.label(self.rfile.read(int(length)))
         self.reply(msgspec.json.encode(label), "application/json")
+
+    def find_viewer(self, path: str) -> tuple[Viewer, str, str]:
+        """The run that an address is below, its name there, and what is asked of it."""
+        below, _, what = path[1:].rpartition("/")
+        viewer = self.server.views.viewer(unquote(below))
+        if viewer is None:
+            raise Refused(HTTPStatus.NOT_FOUND, "There is nothing here.")
+        return viewer, below, what
 
     def check_host(self) -> None:
         """Refuses a request that was meant for somebody else, or that another site made."""

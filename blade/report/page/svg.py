@@ -100,7 +100,7 @@ def curves(lines: Sequence[Curve], *, label: str, below: str) -> Markup:
     drawn: list[str] = []
     for share in (0.0, 0.25, 0.5, 0.75, 1.0):
         drawn.append(element("line", x1=LEFT, x2=WIDTH - RIGHT, y1=y(share), y2=y(share), class_="gridline"))
-        drawn.append(element("text", f"{share:.0%}", x=LEFT - 6, y=y(share) + 4, text_anchor="end"))
+        drawn.append(element("text", f"{100 * share:.0f}\u00a0%", x=LEFT - 6, y=y(share) + 4, text_anchor="end"))
     step = -(-len(ks) // 8)
     shown = [k for place, k in enumerate(ks) if place % step == 0 or k == last]
     drawn += [element("text", f"{k:g}", x=x(k), y=HEIGHT - 12, text_anchor="middle") for k in shown]

@@ -10,10 +10,15 @@ import json
 import math
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
+from itertools import chain
+from typing import NamedTuple
 
 import msgspec
+import numpy as np
 
-from blade.diagnosis.differences import CallHabits, Conventions, Difference, compare_calls, compare_rollout, in_words
+from blade.diagnosis.differences import CallHabits, Conventions, Difference, Habit, compare_rollout, habit_of, in_words
+from blade.engine import share
 from blade.metrics.values import Floats, Ints
 from blade.report.text import SURROGATES
 from blade.rollouts import Rollout, Run
@@ -21,9 +26,9 @@ from blade.rollouts.features import split_thinking
 from blade.rollouts.values import Item
 
 INLINE_BYTES = 48_000_000
-FILES_BYTES = 160_000_000
-MOST_ROLLOUTS = 20_000
-"""Reading one takes a tenth of a millisecond; `blade view` has no such bounds."""
+FILES_BYTES = 64_000_000
+MOST_ROLLOUTS = 5_000
+"""Packing that many takes a second or two; `blade view` has no such bounds."""
 PART_BYTES = 400_000
 """Bytes of rows in one part, about: what opening a rollout has to unpack."""
 FILE_BYTES = 4_000_000
@@ -118,28 +123,54 @@ class Packed(msgspec.Struct, frozen=True, kw_only=True):
         return sum(part is None for part in self.chunk)
 
 
+class Page(NamedTuple):
+    """A rollout as it goes into a part, but for what depends on all of them."""
+
+    row: int
+    """Which it is."""
+    data: bytes
+    """Its JSON."""
+    differences: list[Difference]
+    """In what it differs from what its task lists."""
+    habit: Habit
+    """How it treats tools."""
+    tools: set[str]
+    """Tools it calls."""
+
+
 def pack(run: Run, passed: Floats, rows: Sequence[int], *, inline: bool) -> Packed:
     """Reads some rollouts once and packs them; parts that are files are larger."""
-    encoded: dict[int, bytes] = {}
-    differences: dict[int, list[Difference]] = {}
+    pieces = run.shared_out(np.asarray(rows, dtype=np.int64))
+    pages = {page.row: page for page in chain.from_iterable(share(partial(pages_of, run, passed), pieces))}
     habits = CallHabits()
     tools: dict[str, list[int]] = {}
-    for row, rollout in run.numbered_rollouts(rows):
-        rollout = judged(rollout, passed[row])
-        encoded[row] = msgspec.json.encode(page_rollout(row, rollout))
-        differences[row] = compare_rollout(rollout)
-        habits.add(rollout, compare_calls(rollout))
-        for name in {item.name for item in rollout.items if item.kind == "tool_call" and item.name}:
-            tools.setdefault(clean(name), []).append(row)
+    for row, page in pages.items():
+        habits.count(page.habit, passed=int(passed[row] == 1.0), rollouts=1)
+        for name in page.tools:
+            tools.setdefault(name, []).append(row)
     conventions = habits.conventions()
+
+    def packed(group: list[int]) -> bytes:
+        whole = [with_gaps(pages[row].data, gaps(pages[row].differences, conventions)) for row in group]
+        return squeeze(b"[" + b",".join(whole) + b"]", level=5 if inline else 2)
+
+    parts = [*groups({row: len(page.data) for row, page in pages.items()}, PART_BYTES if inline else FILE_BYTES)]
     chunk: list[int | None] = [None] * len(run.table)
-    parts: list[bytes] = []
-    for number, group in enumerate(groups(encoded, PART_BYTES if inline else FILE_BYTES)):
-        whole = [with_gaps(encoded.pop(row), gaps(differences[row], conventions)) for row in group]
-        parts.append(squeeze(b"[" + b",".join(whole) + b"]", level=5 if inline else 2))
+    for number, group in enumerate(parts):
         for row in group:
             chunk[row] = number
-    return Packed(parts=parts, chunk=chunk, tools=tools, inline=inline)
+    return Packed(parts=[*share(packed, parts)], chunk=chunk, tools=tools, inline=inline)
+
+
+def pages_of(run: Run, passed: Floats, rows: Ints) -> list[Page]:
+    """Some rollouts as a page carries them."""
+    found: list[Page] = []
+    for row, rollout in run.numbered_rollouts(rows.tolist()):
+        rollout = judged(rollout, passed[row])
+        data, differences = msgspec.json.encode(page_rollout(row, rollout)), compare_rollout(rollout)
+        tools = {clean(item.name) for item in rollout.items if item.kind == "tool_call" and item.name}
+        found.append(Page(row, data, differences, habit_of(rollout, differences), tools))
+    return found
 
 
 def judged(rollout: Rollout, passed: float) -> Rollout:
@@ -183,25 +214,26 @@ def short(said: str) -> str:
 
 def within(lengths: Ints, wanted: Iterable[int], most: int) -> list[int]:
     """Rows that fit into so many bytes, taken in the order in which they are wanted."""
-    chosen: list[int] = []
-    for row in list(dict.fromkeys(wanted))[:MOST_ROLLOUTS]:
-        most -= int(lengths[row])
-        if most < 0:
-            break
-        chosen.append(row)
+    chosen: set[int] = set()
+    for row in wanted:
+        if row not in chosen:
+            most -= int(lengths[row])
+            if most < 0 or len(chosen) == MOST_ROLLOUTS:
+                break
+            chosen.add(row)
     return sorted(chosen)
 
 
-def groups(encoded: dict[int, bytes], most: int) -> Iterator[list[int]]:
+def groups(sizes: dict[int, int], most: int) -> Iterator[list[int]]:
     """Rows that share a part, in order."""
     group: list[int] = []
     size = 0
-    for row in sorted(encoded):
-        if group and size + len(encoded[row]) > most:
+    for row in sorted(sizes):
+        if group and size + sizes[row] > most:
             yield group
             group, size = [], 0
         group.append(row)
-        size += len(encoded[row])
+        size += sizes[row]
     if group:
         yield group
 

@@ -6,8 +6,9 @@ size opens at once; only what needs every rollout (tools called, conventions) is
 
 import re
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import islice
+from pathlib import Path
 
 import msgspec
 
@@ -16,7 +17,7 @@ from blade.diagnosis.differences import CallHabits, Conventions, compare_calls, 
 from blade.diagnosis.judging import decide_success
 from blade.diagnosis.labels import Confidence, Evidence, Label
 from blade.diagnosis.relabelling import relabel
-from blade.errors import UsageError
+from blade.errors import InputError, UsageError
 from blade.report.page.data import Facet, page_data, tool_facet
 from blade.report.page.run_page import costs_of, run_page
 from blade.report.page.trajectories import INLINE_BYTES, clean, gaps, judged, page_rollout, with_gaps
@@ -78,13 +79,13 @@ class Viewer:
         self.lock = threading.Lock()
         self.conventions, self.facets = self._survey()
 
-    def page(self) -> bytes:
-        """The page, with the labels as they now stand."""
+    def page(self, *, up: str = "") -> bytes:
+        """The page, with the labels as they now stand; `up` is the address of the page that leads to it."""
         now = open_workspace(self.workspace.folder)
         analysis = relabel(now.analysis, now.labels)
         data = page_data(analysis, self.run, self.passed, source="server", token=self.token)
         data = msgspec.structs.replace(data, facets=[*data.facets, *self.facets])
-        return run_page(analysis, data, costs=costs_of(self.run, self.options), passed=self.passed)
+        return run_page(analysis, data, costs=costs_of(self.run, self.options), passed=self.passed, up=up)
 
     def rollout(self, row: int) -> bytes:
         """One rollout as JSON.
@@ -140,6 +141,37 @@ class Viewer:
             for name in {item.name for item in rollout.items if item.kind == "tool_call" and item.name}:
                 tools.setdefault(clean(name), []).append(row)
         return habits.conventions(), tool_facet(tools) if whole else []
+
+
+class Views:
+    """What there is to look at: one diagnosis, or a page that leads to several, each opened when it is asked for.
+
+    Args:
+        runs: folders of diagnoses by the part of the address they stand below; nothing for the only one.
+        pages: finished pages by their address.
+    """
+
+    def __init__(self, runs: Mapping[str, Path], pages: Mapping[str, Path], *, author: str, token: str) -> None:
+        self.runs, self.pages, self.author, self.token = runs, pages, author, token
+        self.opened: dict[str, Viewer] = {}
+        self.lock = threading.Lock()
+
+    def viewer(self, name: str) -> Viewer | None:
+        """The diagnosis below an address; `None` where there is none."""
+        if name not in self.runs:
+            return None
+        with self.lock:
+            if name not in self.opened:
+                workspace = open_workspace(self.runs[name])
+                self.opened[name] = Viewer(workspace, author=self.author, token=self.token)
+            return self.opened[name]
+
+    def finished_page(self, name: str) -> bytes | None:
+        """A page that was written earlier; `None` where there is none."""
+        try:
+            return self.pages[name].read_bytes() if name in self.pages else None
+        except OSError as error:
+            raise InputError(f"{self.pages[name]}: cannot be read: {error.strerror}; make it again.") from error
 
 
 def find_in(row: int, items: list[Item], needle: str, *, given: bool) -> Hit | None:

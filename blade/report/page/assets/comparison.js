@@ -3,10 +3,11 @@
 import { Run } from "./data.js";
 import { byId, el, fill } from "./dom.js";
 import { pairNode } from "./pair.js";
-import { formatRoute, parseRoute } from "./route.js";
+import { formatRoute } from "./route.js";
 import { Source } from "./source.js";
-import { watchTheme } from "./theme.js";
+import "./theme.js";
 import { rolloutFacts } from "./trajectory.js";
+import { followAddress } from "./views.js";
 
 /**
  * @typedef {{task: string, direction: string, delta: number, base: number, candidate: number}} Driver
@@ -28,6 +29,12 @@ function address(driver, base, candidate) {
   return formatRoute({ view: "rollouts", task: driver.task, repeat: base, params: { with: String(candidate) } });
 }
 
+/** A difference as the overview writes it. @param {number} delta */
+function difference(delta) {
+  const sign = delta < 0 ? "\u2212" : "+";
+  return runs[0].data.rate ? `${sign}${(100 * Math.abs(delta)).toFixed(1)} pp` : `${sign}${Math.abs(delta).toFixed(3)}`;
+}
+
 /** @param {Route} route */
 function drawList(route) {
   fill(
@@ -38,7 +45,7 @@ function drawList(route) {
         el("a", { href: address(driver, driver.base, driver.candidate), "aria-current": driver.task === route.task ? "true" : null },
           el("span", { class: `dot ${driver.direction === "regressed" ? "fail" : "pass"}`, "aria-hidden": "true" }),
           el("span", { class: "name" }, driver.task),
-          el("span", { class: "soft" }, `${driver.delta > 0 ? "+" : ""}${driver.delta.toFixed(2)}`),
+          el("span", { class: "soft" }, difference(driver.delta)),
         ),
       ),
     ),
@@ -78,10 +85,12 @@ async function open(route) {
   const side = async (/** @type {number} */ index) => {
     const row = rows[index];
     const held = row !== undefined && sources[index].has(row);
+    const rollout = held ? await sources[index].rollout(row) : null;
     return {
       name: `${runs[index].data.run} ${row === undefined ? "" : runs[index].name(row)}`,
       title: el("div", null, el("h3", null, `${runs[index].data.run} `, row === undefined ? "" : runs[index].name(row)), row === undefined ? null : rolloutFacts(runs[index], row, null), held ? null : el("p", { class: "soft" }, "not in this page")),
-      items: held ? (await sources[index].rollout(row)).items ?? [] : [],
+      rollout,
+      items: rollout?.items ?? [],
       link: () => undefined,
     };
   };
@@ -93,18 +102,4 @@ async function open(route) {
   }
 }
 
-function follow() {
-  if (location.hash === "#main") return byId("main").focus();
-  const route = parseRoute(location.hash);
-  for (const name of ["overview", "rollouts"]) {
-    byId(`view-${name}`).hidden = name !== route.view;
-    if (name === route.view) byId(`tab-${name}`).setAttribute("aria-current", "page");
-    else byId(`tab-${name}`).removeAttribute("aria-current");
-  }
-  if (route.view === "rollouts") void open(route);
-  else if (route.anchor) document.getElementById(route.anchor)?.scrollIntoView();
-}
-
-addEventListener("hashchange", follow);
-watchTheme();
-follow();
+followAddress(open);

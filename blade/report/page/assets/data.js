@@ -7,7 +7,6 @@
  * @property {number} [c]
  * @property {number} [n]
  * @property {number} [score]
- * @property {[number, number]} [ci95]
  * @property {string} [cause]
  * @property {string} [confidence]
  * @property {string} [author]
@@ -31,7 +30,6 @@
  * @typedef {{id: string, title: string, values: Value[]}} Facet
  *
  * @typedef {object} PageData
- * @property {string} kind
  * @property {string} run
  * @property {boolean} rate
  * @property {Task[]} tasks
@@ -41,7 +39,6 @@
  * @property {string[]} modes
  * @property {[number, number, number][]} marks
  * @property {Record<string, string>} causes
- * @property {number} chunks
  * @property {string} source
  * @property {string} files
  * @property {number} left_out

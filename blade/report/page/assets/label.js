@@ -66,7 +66,7 @@ async function send(run, task, form) {
     reason: field("reason"),
     evidence: lines.filter(([citation]) => citation.trim()).map(([citation, quote]) => ({ citation, quote: quote || null })),
   });
-  const response = await fetch("/label", { method: "POST", headers: { "Content-Type": "application/json", "X-Blade-Token": run.data.token }, body });
+  const response = await fetch("label", { method: "POST", headers: { "Content-Type": "application/json", "X-Blade-Token": run.data.token }, body });
   if (!response.ok) throw new Error((await response.text()) || `The server said ${response.status}.`);
   return response.json();
 }

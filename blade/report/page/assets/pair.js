@@ -1,15 +1,17 @@
-// Two rollouts beside each other, aligned, with the place where they part marked.
+// Two rollouts beside each other, aligned, with the place where they diverge marked.
 
 import { align, textDifference } from "./align.js";
-import { el, plural } from "./dom.js";
+import { el, plural, words } from "./dom.js";
 import { itemNode, prettyJson } from "./trajectory.js";
 
 /**
  * @typedef {import("./source.js").Item} Item
- * @typedef {{name: string, title: Node, items: Item[], link: (item: number) => string | undefined}} Side
+ * @typedef {import("./source.js").Rollout} Rollout
+ * @typedef {{name: string, title: Node, rollout: Rollout | null, items: Item[], link: (item: number) => string | undefined}} Side
  */
 
 const CLIP = 1500;
+const MOST_GAPS = 8;
 
 /**
  * @param {Side} left
@@ -33,17 +35,34 @@ export function pairNode(left, right) {
   pairs.forEach((pair, index) => {
     if (pair.same) return alike.push(pair);
     flush();
-    if (index === fork) rows.push(el("p", { class: "fork", id: "fork", tabindex: -1 }, action === null ? "They part here" : "Actions part here"));
+    if (index === fork) rows.push(el("p", { class: "fork", id: "fork", tabindex: -1 }, action === null ? "They diverge here" : "The actions diverge here"));
     rows.push(pairRow(pair, left, right));
   });
   flush();
   return el(
     "section",
     { class: "pair" },
-    el("p", { class: "lead" }, `${plural(same, "item")} the same, ${plural(pairs.length - same, "line")} different. ${said}`),
+    el("p", { class: "lead" }, `${plural(same, "item")} the same, ${plural(pairs.length - same, "line")} different. ${said} `,
+      fork === null ? null : el("button", { type: "button", class: "quiet", onclick: toFork }, "Go there ↓")),
     el("div", { class: "pair-row heads" }, el("div", null, left.title), el("div", null, right.title)),
+    [left, right].some((side) => side.rollout?.gaps?.length) ? el("div", { class: "pair-row" }, strayed(left), strayed(right)) : null,
     rows,
   );
+}
+
+/** What a side did otherwise than its task expects. @param {Side} side */
+function strayed(side) {
+  const gaps = side.rollout?.gaps ?? [];
+  const said = gaps.slice(0, MOST_GAPS).map((gap) => el("li", null, words(gap.what)));
+  if (gaps.length > MOST_GAPS) said.push(el("li", { class: "soft" }, `… and ${gaps.length - MOST_GAPS} more`));
+  return el("div", { "data-side": side.name, class: "strayed" }, el("p", { class: "head" }, "Against what is expected"),
+    said.length ? el("ul", null, said) : el("p", { class: "soft" }, "no difference found"));
+}
+
+function toFork() {
+  const fork = document.getElementById("fork");
+  fork?.scrollIntoView();
+  fork?.focus({ preventScroll: true });
 }
 
 /** @param {import("./align.js").Pair[]} pairs @param {Side} left @param {Side} right */
@@ -61,7 +80,7 @@ function pairRow(pair, left, right) {
   const bodies = a && b && !pair.same ? differing(shown(a), shown(b)) : [undefined, undefined];
   return el(
     "div",
-    { class: `pair-row${pair.same ? " alike" : ""}` },
+    { class: "pair-row" },
     side(a, pair.left, left, bodies[0]),
     side(b, pair.right, right, bodies[1]),
   );

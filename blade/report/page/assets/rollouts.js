@@ -37,10 +37,11 @@ export class RolloutsView {
     this.shown = FIRST_ROWS;
     this.turn = 0;
     this.filters = el("form", { class: "filters", role: "search", "aria-label": "Filter rollouts", onsubmit: (/** @type {Event} */ event) => event.preventDefault() });
+    this.chips = el("div", { class: "chips", role: "group", "aria-label": "Filters in force; press one to drop it" });
     this.status = el("p", { class: "status", role: "status" });
     this.list = el("ol", { class: "list", "aria-label": "Rollouts" });
     this.detail = el("section", { class: "detail", "aria-label": "The open rollout", tabindex: -1 });
-    fill(place, el("div", { class: "split" }, el("aside", { class: "side" }, this.filters, this.status, this.list), this.detail));
+    fill(place, el("div", { class: "split" }, el("aside", { class: "side" }, this.filters, this.chips, this.status, this.list), this.detail));
     this.drawFilters();
   }
 
@@ -67,9 +68,21 @@ export class RolloutsView {
     );
     const search = el("input", { type: "search", name: "q", placeholder: "Search in all trajectories", "aria-label": "Search in all trajectories", autocomplete: "off", spellcheck: "false" });
     search.addEventListener("change", () => this.go({ q: /** @type {HTMLInputElement} */ (search).value.trim() }));
-    const reset = el("button", { type: "button", class: "quiet", onclick: () => (location.hash = formatRoute({ ...this.route, params: Object.create(null) })) }, "Clear filters");
     const given = el("label", { class: "given" }, el("input", { type: "checkbox", name: "given", onchange: (/** @type {any} */ event) => this.go({ given: event.target.checked ? "1" : "" }) }), "also in what the agent was given");
-    fill(this.filters, search, given, el("details", { class: "more-filters", open: matchMedia("(min-width: 900px)").matches }, el("summary", null, "Filters"), el("div", { class: "selects" }, selects), reset));
+    fill(this.filters, search, given, el("details", { class: "more-filters", open: matchMedia("(min-width: 900px)").matches }, el("summary", null, "Filters"), el("div", { class: "selects" }, selects)));
+  }
+
+  /** The filters in force, each a button that drops it. */
+  drawChips() {
+    const { params } = this.route;
+    const chip = (/** @type {string} */ text, /** @type {() => void} */ onclick) => el("button", { type: "button", onclick }, words(text), " ✕");
+    const chips = this.run.facets.filter((facet) => params[facet.id]).map((facet) => {
+      const title = facet.values.find((value) => value.id === params[facet.id])?.title ?? params[facet.id];
+      return chip(`${facet.title}: ${title}`, () => this.go({ [facet.id]: "" }));
+    });
+    if (params.q) chips.push(chip(`Text: ${params.q}`, () => this.go({ q: "", given: "" })));
+    if (chips.length > 1) chips.push(chip("Clear all", () => (location.hash = formatRoute({ ...this.route, params: Object.create(null) }))));
+    fill(this.chips, chips);
   }
 
   /** @param {Route} route */
@@ -80,6 +93,7 @@ export class RolloutsView {
       if (field.type === "checkbox") field.checked = route.params[field.name] === "1";
       else if (field.name) field.value = route.params[field.name] ?? "";
     }
+    this.drawChips();
     [this.from, this.shown] = [0, FIRST_ROWS];
     this.rows = this.run.matching(route.params);
     const query = route.params.q ?? "";
@@ -151,7 +165,7 @@ export class RolloutsView {
     const task = run.task(row);
     const { vs: _, ...params } = this.route.params;
     const href = formatRoute({ view: "rollouts", task: task.task, repeat: run.repeat(row), item: hit?.item, params });
-    const modes = (run.facets.find((facet) => facet.id === "mode")?.values ?? []).filter((value) => value.rows.length < 2000 && value.rows.includes(row));
+    const modes = (run.facets.find((facet) => facet.id === "mode")?.values ?? []).filter((value) => value.id !== params.mode && value.rows.length < 2000 && value.rows.includes(row));
     return el(
       "li",
       { class: again ? "again" : null },
@@ -295,6 +309,7 @@ export class RolloutsView {
     const side = (/** @type {number} */ one, /** @type {import("./source.js").Rollout} */ of) => ({
       name: run.name(one),
       title: el("div", null, el("h3", null, run.name(one)), rolloutFacts(run, one, null)),
+      rollout: of,
       items: of.items ?? [],
       link: (/** @type {number} */ item) => formatRoute({ view: "rollouts", task: run.task(one).task, repeat: run.repeat(one), item, params: Object.create(null) }),
     });

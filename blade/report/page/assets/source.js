@@ -60,7 +60,8 @@ export class Source {
    * @returns {Promise<Rollout>}
    */
   async rollout(row) {
-    if (this.data.source === "server") return this.ask(`/rollout?row=${row}`);
+    if (this.data.source === "server") return this.ask(`rollout?row=${row}`);
+    if (!this.has(row)) throw new Error("This trajectory is not in the page, which would be too large with it.");
     const part = await this.part(/** @type {number} */ (this.data.rollouts.chunk[row]));
     const found = part.find((rollout) => rollout.row === row);
     if (!found) throw new Error("This page does not hold the trajectory.");
@@ -105,7 +106,7 @@ export class Source {
   async *search(query, rows, given, wanted) {
     if (this.data.source === "server") {
       const keep = new Set(rows);
-      const found = await this.ask(`/search?q=${encodeURIComponent(query)}&given=${given ? 1 : 0}`);
+      const found = await this.ask(`search?q=${encodeURIComponent(query)}&given=${given ? 1 : 0}`);
       this.more = found.more;
       for (const hit of found.hits) if (keep.has(hit.row)) yield hit;
       return;

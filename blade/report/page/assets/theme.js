@@ -2,7 +2,7 @@
 
 import { byId } from "./dom.js";
 
-export function watchTheme() {
+function watchTheme() {
   const root = document.documentElement;
   const button = byId("theme");
   try {
@@ -21,3 +21,5 @@ export function watchTheme() {
     }
   });
 }
+
+watchTheme();

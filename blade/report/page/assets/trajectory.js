@@ -32,7 +32,7 @@ export function rolloutFacts(run, row, rollout) {
     columns.reward[row] === null ? null : `reward ${round(columns.reward[row])}`,
     columns.calls[row] === null ? null : plural(columns.calls[row] ?? 0, "call"),
     columns.tokens[row] === null ? null : plural(columns.tokens[row] ?? 0, "token"),
-    columns.seconds[row] === null ? null : `${round(columns.seconds[row])} s`,
+    columns.seconds[row] === null ? null : duration(columns.seconds[row] ?? 0),
     usage.cost === undefined ? null : `$${usage.cost.toPrecision(3)}`,
     rollout?.model ?? null,
     rollout?.agent ?? null,
@@ -46,6 +46,12 @@ export function rolloutFacts(run, row, rollout) {
     ending === "completed" ? null : el("span", { class: "badge ended" }, ending.replace("_", " ")),
     facts.join(" · "),
   );
+}
+
+/** Seconds in the unit that suits them. @param {number} seconds */
+function duration(seconds) {
+  for (const [size, unit] of /** @type {[number, string][]} */ ([[3600, "h"], [60, "min"]])) if (seconds >= size) return `${(seconds / size).toFixed(1)} ${unit}`;
+  return `${seconds.toFixed(1)} s`;
 }
 
 /** @param {number | null} value */
@@ -65,15 +71,16 @@ export function causeNote(run, row, route) {
   return el(
     "div",
     { class: `cause${task.cause.endsWith("?") ? " undecided" : ""}` },
-    el("p", null, el("span", { class: "tag" }, task.cause), " ", el("strong", null, causeTitle(task.cause, run.data.causes)), ` · ${task.confidence} confidence · ${task.author}`),
+    el("p", null, el("span", { class: "tag" }, task.cause), " ", el("strong", null, causeTitle(task.cause, run.data.causes)), task.cause === "?" ? null : ` · ${task.confidence} confidence · ${task.author}`),
     el("p", null, words(task.reason ?? "")),
     task.candidates?.length
       ? el("p", { class: "soft" }, "It may be ", task.candidates.map(([label, share]) => `${causeTitle(label, run.data.causes)} (${Math.round(100 * share)} %)`).join(", "), ".")
       : null,
     (task.steps ?? []).map(([citation, why]) => el("p", { class: "proof" }, "Went wrong at ", citationLink(run, citation, route), ": ", words(why))),
-    (task.evidence ?? []).map((proof) =>
-      el("p", { class: "proof" }, citationLink(run, proof.citation, route), proof.quote ? [" “", proof.quote, "”"] : null),
+    (task.evidence ?? []).filter((proof) => proof.quote).map((proof) =>
+      el("p", { class: "proof" }, citationLink(run, proof.citation, route), " “", proof.quote, "”"),
     ),
+    el("p", { class: "proof" }, (task.evidence ?? []).filter((proof) => !proof.quote).map((proof) => [citationLink(run, proof.citation, route), "  "])),
   );
 }
 
@@ -194,7 +201,7 @@ export function itemNode(item, position, options) {
     const open = options.open || found || modes.length > 0 || (item.kind === "tool_call" && text.length < 400);
     node.append(
       number,
-      el("details", { open }, el("summary", null, head, el("span", { class: "preview" }, text.replace(/\s+/g, " ").slice(0, 160))), body, button),
+      el("details", { open }, el("summary", null, head, el("span", { class: "preview" }, text.slice(0, 160).replace(/\s+/g, " ") + (text.length > 160 ? "…" : ""))), body, button),
     );
   } else {
     node.append(number, el("div", { class: "said" }, el("header", null, head), body, button));

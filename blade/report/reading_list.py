@@ -3,9 +3,9 @@
 import msgspec
 
 from blade.diagnosis.analysis import Analysis
-from blade.diagnosis.labels import is_by_rule
-from blade.report.addresses import size
+from blade.report.addresses import picked, size
 from blade.report.advice import ToRead, next_to_read
+from blade.report.dives import is_judged
 from blade.report.report import templates
 
 
@@ -25,7 +25,7 @@ def build_reading_list(analysis: Analysis) -> ReadingList:
     return ReadingList(
         run=analysis.inputs.run,
         tasks=[next_to_read(item) for item in analysis.reading_list],
-        judged=size([cause for cause in analysis.causes if not is_by_rule(cause.author)]),
+        judged=size(picked(analysis.causes, is_judged)),
     )
 
 
