@@ -11,15 +11,18 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
-from blade.audit.figures import Figure, agrees, find_figures, find_pairs
-from blade.audit.markdown import CODE_CLOSE, CODE_OPEN, shown
-from blade.audit.mentions import tasks_in
-from blade.audit.verdicts import Check
+from blade.audit.figures import Figure, Pair, agrees, find_figures, find_pairs
+from blade.audit.markdown import CODE_CLOSE, CODE_OPEN, shown, without_code_marks
+from blade.audit.mentions import TASK_HEAD, Spoken, tasks_in
+from blade.audit.sentences import SHARE_BEHIND
+from blade.audit.verdicts import Check, Verdict
 from blade.report.values import Value, stem, stems
 
 TOKEN = re.compile(r"pass\s*[@^]\s*\w+|[A-Za-z][A-Za-z0-9'_]*|\d+(?:[.,]\d+)*|[,;:.()—–|]")
 NEAR = 6.0
 """Words at this distance count half."""
+BESIDE = NEAR / (NEAR + 2)
+"""What a word counts that stands right beside a number, or one word away."""
 STOP = 4
 """Words that a comma, a bracket or a turn counts for."""
 TURNS = frozenset({"while", "whereas", "but", "and", "against"})
@@ -33,25 +36,30 @@ SAME_WORDS = 0.12
 """Scores this close of values that go by the same words say nothing of which is meant."""
 CLEAR = 0.7
 """How far, of the best score, the next different value must stay behind for a contradiction."""
+HALF_AS_GOOD = 0.5
+"""What the score of a value must be, of the best, when the number beside it says more of the same object."""
+FEW = 2
+"""Counts up to this are everywhere and show nothing."""
 TIED = 0.97
 """Scores this close to the best are no worse."""
 MOST_NEAR = 3
+REMAINDER = re.compile(r"\s+(?:more|others?)\b", re.IGNORECASE)
+"""What says that a number is what is left of another."""
+MANY_WORDS = 6
+"""Words of a name that nobody leaves out; of a longer one some are."""
+MOST_BETWEEN = 3
+"""Words between a number and its interval, at most."""
+ALL = re.compile(r"\ball(?:\s+of)?(?:\s+(?:its|the|their))?\s+$", re.IGNORECASE)
+OUTCOME = re.compile(r"\b(pass|succeed|succeeded|solv|fail)(?:es|ed|ing|e|s)?\b\W*(?:\w+\W+){0,2}$", re.IGNORECASE)
+"""What says of a task how a fraction of its rollouts ended."""
+OTHER_BASE = re.compile(r"\W*(?:of\s+)?(?:its\s+|the\s+)?(?:pass|fail|task|problem|question)", re.IGNORECASE)
+"""What makes a fraction one of failing rollouts, or of tasks."""
+PASS_HEAD = re.compile(r"^\W*(?:passed|passes|successes|succeeded)\W*$", re.IGNORECASE)
+COUNTED_TASKS = re.compile(r"\s+(?:tasks?\s+)?(?:\w+\s+){0,1}", re.IGNORECASE)
+FOLLOWS = "follows from the numbers beside it"
 WHOLE = re.compile(r"\b(?:of|over|across|all|in)\s+(?:the\s+|all\s+|its\s+)*$", re.IGNORECASE)
 """What stands before a number that says how many there are in all."""
 UNITS = {"%": 100.0, "pp": 100.0, "": 1.0}
-
-
-class Spoken(NamedTuple):
-    """A text with the words that belong to it."""
-
-    text: str
-    """The sentence or cell."""
-    line: int
-    """Where it stands."""
-    around: tuple[str, ...] = ()
-    """Texts that speak of it as much as its own words do: the heads of its row and column."""
-    above: tuple[str, ...] = ()
-    """Headings and captions, which may."""
 
 
 class Candidate(NamedTuple):
@@ -71,6 +79,11 @@ class Binder:
 
     def __init__(self, values: Sequence[Value]) -> None:
         self.values = [value for value in values if value.kind != "text"]
+        self.bases: dict[int, Figure] = {}
+        self.portions: dict[int, Figure] = {}
+        self.figures: list[Figure] = []
+        self.tied: dict[int, list[Value]] = {}
+        self.base_before = ""
 
     @cached_property
     def rarity(self) -> dict[str, float]:
@@ -89,51 +102,233 @@ class Binder:
                 found.setdefault(word, []).append(place)
         return found
 
+    @cached_property
+    def by_address(self) -> dict[str, list[Value]]:
+        """Values by the address of the object they belong to."""
+        found: dict[str, list[Value]] = {}
+        for value in self.values:
+            found.setdefault(parent_of(value), []).append(value)
+        return found
+
+    @cached_property
+    def rates(self) -> dict[str, list[tuple[int, int]]]:
+        """Of every task how many rollouts pass, and of how many, in each run."""
+        found: dict[str, list[tuple[int, int]]] = {}
+        for parent, values in self.by_address.items():
+            if re.fullmatch(r"\w+:/tasks/\d+", parent):
+                by_key = {value.written.rpartition(".")[2]: value for value in values}
+                if (passed := by_key.get("c")) is not None and (scored := by_key.get("n")) is not None:
+                    task = passed.written.removesuffix(".c").removeprefix("tasks").removeprefix(".").strip('[]"')
+                    found.setdefault(task, []).append((passed.value, scored.value))
+        return found
+
     def check(self, spoken: Spoken) -> Iterator[Check]:
         """What became of every number of a text."""
-        figures = find_figures(spoken.text)
-        stated = [figure for figure in figures if is_stated(figure, spoken)]
-        pairs = [pair for pair in find_pairs(spoken.text, figures) if pair.kind == "fraction"]
-        bases = {pair.second.start: pair.first for pair in pairs}
-        parts = {pair.first.start for pair in pairs}
+        self.figures = figures = find_figures(spoken.text)
+        self.base_before = ""
+        pairs = find_pairs(spoken.text, figures)
+        fractions = [pair for pair in pairs if pair.kind == "fraction"]
+        self.bases = {pair.first.start: pair.second for pair in fractions}
+        self.portions = {pair.second.start: pair.first for pair in fractions}
         bound: dict[int, Value] = {}
-        for figure in stated:
-            found = self.check_figure(figure, spoken, bases.get(figure.start), bound)
-            # Of `4 of 5 rollouts`, the 4 may count anything that is said of the 5.
-            is_doubtful = found.verdict == "contradicted" and figure.start in parts and "." in found.why
-            yield found._replace(verdict="unbound", true="") if is_doubtful else found
+        settled = self.outcomes(spoken, fractions) | dict(shares_of_pairs(spoken, figures, fractions))
+        found: list[tuple[Figure, Check]] = []
+        for figure in figures:
+            if figure.start in settled:
+                found.append((figure, settled[figure.start]))
+            elif is_stated(figure, spoken):
+                found.append((figure, self.check_figure(figure, spoken, bound)))
+            ends = next((pair for pair in pairs if pair.kind == "interval" and pair.first == figure), None)
+            if ends is not None:
+                settled |= self.interval(ends, spoken, bound)
+                if figure.start in settled:
+                    found[-1] = (figure, settled[figure.start])
+        for figure, check in found:
+            follows_on = check.verdict == "unbound" and follows(figure, spoken, bound)
+            yield check._replace(verdict="supported", why=FOLLOWS, write="") if follows_on else check
 
-    def check_figure(self, figure: Figure, spoken: Spoken, part: Figure | None, bound: dict[int, Value]) -> Check:
-        """What became of one number; `part` is the first of `3 of 5` when this is the second."""
+    def interval(self, pair: Pair, spoken: Spoken, bound: dict[int, Value]) -> dict[int, Check]:
+        """The ends of an interval right behind a number: those of its value, both of them."""
+        before = [one for one in self.figures if one.end <= pair.start]
+        if not before or before[-1].start not in bound:
+            return {}
+        if len(re.findall(r"\w+", spoken.text[before[-1].end : pair.start])) > MOST_BETWEEN:
+            return {}
+        of = [bound[before[-1].start], *self.tied.get(before[-1].start, ())]
+        intervals = [ends for value in of if len(ends := self.ends_of(value)) == 2]
+        figures = (pair.first, pair.second)
+        matching = [ends for ends in intervals if all(map(says, figures, ends))]
+        found: dict[int, Check] = {}
+        for figure, end in zip(figures, (matching or intervals or [[]])[0], strict=False):
+            is_right = says(figure, end)
+            said, true = spoken.text[figure.start : figure.end].strip(), "" if is_right else printed(figure, end)
+            write, sentence = f"{{{{ {end.written} }}}}", shown(spoken.text)
+            verdict: Verdict = "supported" if is_right else "contradicted"
+            found[figure.start] = Check(spoken.line, said, verdict, true, end.written, write, sentence)
+        return found
+
+    def ends_of(self, value: Value) -> list[Value]:
+        """Both ends of the interval of a value, where it has one."""
+        return [one for one in self.by_address.get(f"{parent_of(value)}/ci95", ()) if "| ci" in one.written]
+
+    def tells_of(self, task: str, why: str) -> bool:
+        """Whether a number that was bound tells a task from others: how many rollouts each has does not."""
+        written = why.split(", ")
+        if f'tasks["{task}"].c' in written:
+            return True
+        own = [one for one in self.values if one.written == why and f'["{task}"]' in why]
+        alike = [one for one in self.values if own and one.leaf == own[0].leaf and len(one.names) == len(own[0].names)]
+        return any(one.value != own[0].value for one in alike)
+
+    def outcomes(self, spoken: Spoken, fractions: Sequence[Pair]) -> dict[int, Check]:
+        """`task 3 passed 1 of 4`, `12 tasks pass 1 of 4`, `task 28 fails in all 4`: what the tasks themselves say."""
+        found: dict[int, Check] = {}
+        alls = [Pair("fraction", one, one) for one in self.figures if ALL.search(spoken.text[: one.start])]
+        at = 0
+        for pair in sorted([*fractions, *alls], key=lambda one: one.start):
+            clause, at = (at, spoken.text[at : pair.start]), pair.end
+            is_row = len(spoken.around) > 1 and PASS_HEAD.search(spoken.around[1]) is not None
+            verb = OUTCOME.search(ALL.sub("", clause[1]))
+            if (verb is None and not is_row) or OTHER_BASE.match(spoken.text[pair.end :]):
+                continue
+            of = int(pair.second.value)
+            is_failed = verb is not None and verb[1].lower() == "fail"
+            passed = of - int(pair.first.value) if is_failed else int(pair.first.value)
+            tasks = [key for key, start, end in tasks_in(spoken.text) if clause[0] <= start < pair.start]
+            if is_row and not tasks:
+                tasks = [without_code_marks(spoken.around[0]).strip()]
+            counted = [one for one in self.figures if clause[0] <= one.start < pair.start]
+            if tasks and all(task in self.rates for task in tasks):
+                found |= self.outcome_of_tasks(tasks, passed, of, pair, spoken, is_failed=is_failed)
+            elif (
+                counted
+                and not tasks
+                and verb is not None
+                and COUNTED_TASKS.fullmatch(spoken.text[counted[-1].end : clause[0] + verb.start()])
+            ):
+                found |= self.outcome_of_count(counted[-1], passed, of, pair, spoken)
+        return found
+
+    def outcome_of_tasks(
+        self, tasks: Sequence[str], passed: int, of: int, pair: Pair, spoken: Spoken, *, is_failed: bool
+    ) -> dict[int, Check]:
+        """How often named tasks pass; what most of them do is what was meant."""
+        right = [task for task in tasks if (passed, of) in self.rates[task]]
+        sentence, first = shown(spoken.text), self.rates[tasks[0]][0]
+        part, whole = (spoken.text[one.start : one.end].strip() for one in (pair.first, pair.second))
+        why = ", ".join(f'tasks["{task}"].c' for task in right or tasks)
+        if 2 * len(right) > len(tasks):
+            parts = Check(spoken.line, part, "supported", why=why, sentence=sentence)
+        else:
+            true = first[1] - first[0] if is_failed else first[0]
+            write = f'{{{{ task("{tasks[0]}").c }}}} of {{{{ task("{tasks[0]}").n }}}}'
+            parts = Check(spoken.line, part, "contradicted", f"{true} of {first[1]}", why, write, sentence)
+        is_known = any(of == scored for task in tasks for _, scored in self.rates[task])
+        wholes = Check(spoken.line, whole, "supported", why=FOLLOWS, sentence=sentence)
+        if not is_known:
+            wholes = Check(spoken.line, whole, "contradicted", str(first[1]), "rollouts of the task", "", sentence)
+        return {pair.second.start: wholes, pair.first.start: parts}
+
+    def outcome_of_count(self, count: Figure, passed: int, of: int, pair: Pair, spoken: Spoken) -> dict[int, Check]:
+        """How many tasks pass so often."""
+        true = sum((passed, of) in rates for rates in self.rates.values())
+        if not any(of == scored for rates in self.rates.values() for _, scored in rates):
+            return {}
+        sentence, said = shown(spoken.text), spoken.text[count.start : count.end].strip()
+        why = f"tasks that pass {passed} of {of}"
+        if agrees(count, true):
+            checks = {count.start: Check(spoken.line, said, "supported", why=why, sentence=sentence)}
+        else:
+            checks = {count.start: Check(spoken.line, said, "contradicted", f"{true}", why, "", sentence)}
+        for one in (pair.first, pair.second):
+            text = spoken.text[one.start : one.end].strip()
+            checks[one.start] = Check(spoken.line, text, "supported", why=FOLLOWS, sentence=sentence)
+        return checks
+
+    def check_figure(self, figure: Figure, spoken: Spoken, bound: dict[int, Value]) -> Check:
+        """What became of one number; of `3 of 5` the two stand for different values."""
         said, sentence = spoken.text[figure.start : figure.end].strip(), shown(spoken.text)
-        found = self.candidates(figure, spoken)
+        base, portion = self.bases.get(figure.start), self.portions.get(figure.start)
+        if portion is not None and not portion.value <= figure.value > 0:
+            why = f"{portion.value:,g} cannot be of {figure.value:,g}"
+            return Check(spoken.line, said, "contradicted", f"at least {portion.value:,g}", why, sentence=sentence)
+        taken = bound.get(portion.start) if portion is not None else None
+        found = [one for one in self.candidates(figure, spoken, base) if one.value is not taken]
+        if base is not None:  # a part is not what it is a part of, nor more
+            found = [one for one in found if one.value.value < base.value or one.value.value == figure.value]
         best = found[0].score if found else 0.0
-        agreeing = [one for one in found if says(figure, one.value)]
-        if agreeing and agreeing[0].score >= TIED * best and agreeing[0].weight >= ENOUGH:
+        agreeing = [one for one in found if says(figure, one.value) and not is_overshadowed(one, found)]
+        agreeing = without_namesakes(agreeing, found, word_weights(figure, spoken))
+        joined = [one for one in agreeing if one.score >= HALF_AS_GOOD * best and self.is_joined(one.value, figure)]
+        joined = [one for one in joined if not any(is_better_named(other, one) for other in found)]
+        agreeing = joined[:1] or agreeing
+        if agreeing and (joined or agreeing[0].score >= TIED * best) and agreeing[0].weight >= ENOUGH:
             bound[figure.start] = agreeing[0].value
+            self.tied[figure.start] = [one.value for one in agreeing[1:] if one.score >= TIED * best]
             return Check(spoken.line, said, "supported", why=agreeing[0].value.written, sentence=sentence)
-        if self.is_whole_of(figure, part, spoken, bound) or follows(figure, spoken, bound):
-            return Check(spoken.line, said, "supported", why="follows from the numbers beside it", sentence=sentence)
+        beside = self.sibling(figure, spoken, bound)
+        if beside is not None and says(figure, beside):
+            bound[figure.start] = beside
+            return Check(spoken.line, said, "supported", why=beside.written, sentence=sentence)
+        if beside is None and self.is_whole_of(figure, portion, found, spoken, bound):
+            return Check(spoken.line, said, "supported", why=FOLLOWS, sentence=sentence)
         near = [one for one in found if fits(figure, one.value)][:MOST_NEAR]
+        if not near or near[0].score < STRONG:
+            near = self.equal_values(figure) or near
         write = written(figure, (agreeing or near)[0].value) if agreeing or near else ""
-        why = "no value of the run goes by these words" if not near else f"nearest: {', '.join(map(listed, near))}"
+        why = "no value of the run matches these words" if not near else f"nearest: {', '.join(map(listed, near))}"
         others = [one for one in find_figures(spoken.text) if one.start != figure.start]
         is_taken = near and any(says(other, near[0].value) for other in others)
-        is_plain = part is None and not is_taken and not figure.signed and not figure.word
-        is_told = figure.unit == "%" or bool(noun_behind(figure, spoken))
+        is_plain = portion is None and not is_taken and not figure.signed and not figure.word
+        # Of `4 of 5 rollouts`, the 4 may count anything that is said of the 5.
+        is_told = figure.unit == "%" or (bool(noun_behind(figure, spoken)) and base is None)
         if is_plain and is_told and is_clear(near, found, agreeing) and is_named(near[0], figure, spoken):
             true = printed(figure, near[0].value)
             return Check(spoken.line, said, "contradicted", true, near[0].value.written, write, sentence)
         return Check(spoken.line, said, "unbound", why=why, write=write, sentence=sentence)
 
-    def candidates(self, figure: Figure, spoken: Spoken) -> list[Candidate]:
-        """Values that the words around a number speak of, the strongest first."""
+    def equal_values(self, figure: Figure) -> list[Candidate]:
+        """Values that a number would be right for, whatever the words, those of the fewest steps first."""
+        same = [value for value in self.values if fits(figure, value) and says(figure, value)]
+        named = sorted(same, key=lambda value: (len(value.names), value.written.count("."), len(value.written)))
+        return [Candidate(value, 0.0, 0.0) for value in named[:MOST_NEAR]]
+
+    def candidates(self, figure: Figure, spoken: Spoken, whole: Figure | None = None) -> list[Candidate]:
+        """Values that the words around a number speak of, the strongest first; `whole` is what it is a part of."""
         weights = word_weights(figure, spoken)
         places = {place for word, weight in weights.items() for place in self.by_word.get(word, ())}
-        noun = noun_behind(figure, spoken)
-        found = [self.score(self.values[place], weights, noun) for place in places]
+        noun, base = noun_behind(figure, spoken), noun_of_share(figure, spoken)
+        if figure.unit == "%":  # `28 % of the tasks never pass, 52 % sometimes`
+            base = self.base_before = base or self.base_before
+        found = [self.score(self.values[place], weights, "" if whole else noun) for place in places]
+        shares = [share for place in places if (share := self.share(place, base)) is not None]
+        scored = [one for share in shares if (one := self.score(share, weights, "")) is not None]
+        most = max((one.score for one in scored), default=0.0)
+        found += [one for one in scored if one.score >= TIED * most and says(figure, one.value)]
         kept = [one for one in found if one is not None and unit_fits(figure, one.value)]
         return sorted(kept, key=lambda one: (-one.score, one.value.written))
+
+    def share(self, place: int, noun: str) -> Value | None:
+        """How large a part of all tasks or rollouts a count is, for `28 % of the tasks never pass`."""
+        value, total = self.values[place], self.totals.get(noun)
+        if total is None or not total.value or value.kind != "count" or value.counted != noun or value is total:
+            return None
+        address = ["/", value.address, total.address]
+        written = f"{value.written} | share({total.written})"
+        return value._replace(
+            address=address, value=value.value / total.value, kind="real", counted="", written=written
+        )
+
+    @cached_property
+    def totals(self) -> dict[str, Value]:
+        """How many tasks, rollouts and the like there are in all, by what is counted."""
+        found: dict[str, Value] = {}
+        for value in self.values:
+            known = found.get(value.counted)
+            is_plain = value.counted and not value.names and value.leaf == {value.counted}
+            if is_plain and (known is None or value.value > known.value):
+                found[value.counted] = value
+        return found
 
     def score(self, value: Value, weights: dict[str, float], noun: str) -> Candidate | None:
         """How strongly words speak of a value; not at all when its object is not named."""
@@ -141,32 +336,102 @@ class Binder:
             return None
         if noun and value.counted and value.counted != noun:
             return None
+        is_near = all(weights.get(word, 0.0) >= BESIDE for word in value.leaf)
+        if noun and value.names and not value.counted and not is_near and self.counts(value, noun):
+            return None
         known = [word for word in value.words if word in weights]
         weight = sum(self.rarity[word] for word in known)
         silent = sum(self.rarity[word] for word in value.keys if word not in weights)
         named = [self.rarity[word] for word in value.names[-1]] if value.names else []
         lacking = sum(self.rarity[word] for word in (value.names[-1] if named else ()) if word not in weights)
+        lacking *= min(1.0, MANY_WORDS / max(len(named), 1))
         hinted = [word for word in value.hints if word in weights and word not in value.words]
         weight += 0.5 * sum(self.rarity.get(word, 1.0) for word in hinted)
         score = sum(self.rarity[word] * weights[word] for word in known) - 0.15 * silent - 0.3 * lacking
         score += 0.5 * sum(self.rarity.get(word, 1.0) * weights[word] for word in hinted)
-        return Candidate(value, score + (1.0 if noun and value.counted == noun else 0.0), weight, frozenset(known))
+        score += 1.0 if noun and value.counted == noun else 0.0
+        own = value.leaf - {noun}
+        score += 1.0 if own and all(weights.get(word, 0.0) >= BESIDE for word in own) else 0.0
+        return Candidate(value, score, weight, frozenset(known))
 
-    def is_whole_of(self, figure: Figure, part: Figure | None, spoken: Spoken, bound: dict[int, Value]) -> bool:
+    def is_joined(self, value: Value, figure: Figure) -> bool:
+        """Whether the number before or behind says of the same object something else that holds."""
+        beside = [one for one in self.figures if one == figure or one.start not in self.portions]
+        at = beside.index(figure)
+        own = [one for one in self.by_address.get(parent_of(value), ()) if one is not value]
+        telling = [one for one in own if value.names and parent_of(value) and (one.kind == "real" or one.value > FEW)]
+        others = [*beside[max(at - 1, 0) : at], *beside[at + 1 : at + 2]]
+        return any(says(other, one) and (one.kind == "count") == other.is_whole for other in others for one in telling)
+
+    def sibling(self, figure: Figure, spoken: Spoken, bound: dict[int, Value]) -> Value | None:
+        """What the object of a number before says of the same noun: `22 failing rollouts, over 10 tasks`."""
+        noun = noun_behind(figure, spoken)
+        before = [value for start, value in sorted(bound.items()) if start < figure.start and value.names]
+        if not noun or not before or figure.start in self.bases or figure.start in self.portions:
+            return None
+        own = self.by_address.get(parent_of(before[-1]), ())
+        return next((one for one in own if one.leaf == {noun} and one not in bound.values()), None)
+
+    def counts(self, value: Value, noun: str) -> bool:
+        """Whether the object of a value counts something itself, under a key of that name."""
+        return any(one.leaf == {noun} for one in self.by_address.get(parent_of(value), ()))
+
+    def is_whole_of(
+        self, figure: Figure, part: Figure | None, found: list[Candidate], spoken: Spoken, bound: dict[int, Value]
+    ) -> bool:
         """Whether a number is the whole: all there are, or what the part beside it is a part of."""
         noun = noun_behind(figure, spoken)
-        if part is None and not WHOLE.search(spoken.text[: figure.start]):
-            return False
-        totals = [value for value in self.values if noun and not value.names and value.counted == noun]
-        total = max(totals, key=lambda value: value.value, default=None)
+        is_bare = not found or found[0].matched <= self.totals.keys()  # no word points anywhere else
+        is_total = part is not None or is_bare or WHOLE.search(spoken.text[: figure.start]) is not None
+        totals = [total] if is_total and (total := self.totals.get(noun)) is not None else []
         siblings = []
         if part is not None and (value := bound.get(part.start)) is not None and isinstance(value.address, str):
-            siblings = [one for one in self.values if parent_of(one) == parent_of(value) and value.names]
-        return any(says(figure, one) for one in [*([total] if total else []), *siblings])
+            own = [one for one in self.values if one.kind == "count" and parent_of(one) == parent_of(value)]
+            siblings = [one for one in own if one.names and one is not value and one.value >= value.value]
+        return any(says(figure._replace(hedge=""), one) for one in [*totals, *siblings])
+
+
+def without_namesakes(
+    agreeing: Sequence[Candidate], found: Sequence[Candidate], weights: dict[str, float]
+) -> list[Candidate]:
+    """Values but those of objects that a text does not name in full, where it does so name another with that key."""
+
+    def is_full(one: Candidate) -> bool:
+        names = one.value.names[-1] if one.value.names else frozenset[str]()
+        return len(names) > FEW and all(weights.get(word, 0.0) > FROM_ABOVE for word in names)
+
+    named: dict[frozenset[str], list[frozenset[str]]] = {}
+    for one in found:
+        if is_full(one):
+            named.setdefault(one.value.leaf, []).append(one.value.names[-1])
+    return [
+        one
+        for one in agreeing
+        if one.value.leaf not in named or any(names <= one.value.words for names in named[one.value.leaf])
+    ]
+
+
+def is_better_named(other: Candidate, one: Candidate) -> bool:
+    """Whether the same key of another object goes by more of the words."""
+    return other.value.leaf == one.value.leaf and other.matched > one.matched
+
+
+def is_overshadowed(one: Candidate, found: list[Candidate]) -> bool:
+    """Whether a neighbour of a value goes by words that are all there, and the value does not, as in `unseen_tasks`."""
+    if one.value.leaf <= one.matched:
+        return False
+    return any(
+        other.value.leaf <= other.matched
+        and parent_of(other.value) == parent_of(one.value)
+        and other.score >= one.score
+        for other in found
+    )
 
 
 def parent_of(value: Value) -> str:
-    return value.address.rpartition("/")[0] if isinstance(value.address, str) else ""
+    """The address of the object a value belongs to."""
+    address = value.address[1] if isinstance(value.address, list) else value.address
+    return address.rpartition("/")[0] if isinstance(address, str) else ""
 
 
 def is_stated(figure: Figure, spoken: Spoken) -> bool:
@@ -175,7 +440,9 @@ def is_stated(figure: Figure, spoken: Spoken) -> bool:
         return False
     if TASK_HEAD.fullmatch(spoken.around[1]) if len(spoken.around) > 1 else False:
         return False
-    return not figure.word or (figure.value > 1 and bool(noun_behind(figure, spoken)))
+    if not figure.word:
+        return True
+    return figure.value > 1 and NOUN.match(spoken.text, figure.end) is not None
 
 
 def informative(names: frozenset[str]) -> frozenset[str]:
@@ -197,10 +464,14 @@ def word_weights(figure: Figure, spoken: Spoken) -> dict[str, float]:
     weights: dict[str, float] = {}
     kept = without_figures(spoken.text)
     for side, text in ((-1, kept[: figure.start]), (1, kept[figure.end :])):
-        distance = 0.0
+        distance, opened = 0.0, list[float]()
         tokens = TOKEN.findall(text.replace(CODE_OPEN, " ").replace(CODE_CLOSE, " "))
         for token in reversed(tokens) if side < 0 else tokens:
-            if not token[0].isalnum() or token.lower() in TURNS:
+            if token == (")" if side < 0 else "("):
+                opened.append(distance)
+            if opened and token == ("(" if side < 0 else ")"):
+                distance = opened.pop()  # what an aside takes does not part what stands around it
+            elif not token[0].isalnum() or token.lower() in TURNS:
                 distance += STOP
                 continue
             distance += 1
@@ -212,8 +483,6 @@ def word_weights(figure: Figure, spoken: Spoken) -> dict[str, float]:
     return weights
 
 
-TASK_HEAD = re.compile(r"\W*(?:task|task[ _]?id|id|key)\W*", re.IGNORECASE)
-"""The head of a column of ids."""
 NOUN = re.compile(
     r"\s*(?:of\s+(?:the\s+|all\s+|its\s+)?[\d,]+\s+)?(?:\w+[\s-]+){0,2}?"
     r"(tasks?|rollouts?|repeats?|attempts?|files?|rows?|lines?|models?|runs?)\b",
@@ -229,11 +498,17 @@ def noun_behind(figure: Figure, spoken: Spoken) -> str:
     return stem(found[1]) if found else ""
 
 
+def noun_of_share(figure: Figure, spoken: Spoken) -> str:
+    """What a percentage is of: `task` for `28 % of the tasks`."""
+    found = NOUN.match(spoken.text, figure.end) if figure.unit == "%" else None
+    return stem(found[1]) if found else ""
+
+
 def unit_fits(figure: Figure, value: Value) -> bool:
-    """Whether a value can be written with a number's unit."""
+    """Whether a value can be written with a number's unit; nobody writes a rate of 0.7 as 1."""
     if value.kind == "count":
         return not figure.unit and figure.is_whole
-    return figure.unit in UNITS
+    return figure.unit in UNITS and not (figure.is_whole and 0 < abs(value.value) < 1)
 
 
 def fits(figure: Figure, value: Value) -> bool:
@@ -245,16 +520,41 @@ def fits(figure: Figure, value: Value) -> bool:
 def says(figure: Figure, value: Value) -> bool:
     """Whether a number is a value, rounded as it is written; a sign may be said in words."""
     truth = value.value * UNITS.get(figure.unit, 1.0)
+    if figure.half < 0.5 or figure.signed:  # `at most +6.2 pp` is a value that is a limit, not a loose bound
+        figure = figure._replace(hedge="about" if figure.hedge == "about" else "")
     return agrees(figure, truth) or (not figure.signed and truth < 0 and agrees(figure, -truth))
 
 
+def shares_of_pairs(
+    spoken: Spoken, figures: Sequence[Figure], fractions: Sequence[Pair]
+) -> Iterator[tuple[int, Check]]:
+    """Percentages right behind a fraction, as in `116 of 200 rollouts (58.0 %)`: its share and nothing else."""
+    for pair in fractions:
+        one = next((one for one in figures if one.start >= pair.end), None)
+        if one is None or one.unit != "%" or not pair.second.value:
+            continue
+        if SHARE_BEHIND.fullmatch(spoken.text[pair.end : one.start]) is None:
+            continue
+        share = 100.0 * pair.first.value / pair.second.value
+        said, sentence = spoken.text[one.start : one.end].strip(), shown(spoken.text)
+        if agrees(one, share):
+            yield one.start, Check(spoken.line, said, "supported", why=FOLLOWS, sentence=sentence)
+        else:
+            why = "the share of the two numbers before it"
+            yield one.start, Check(spoken.line, said, "contradicted", f"{share:.1f} %", why, "", sentence)
+
+
 def follows(figure: Figure, spoken: Spoken, bound: dict[int, Value]) -> bool:
-    """Whether a percentage is the share of two numbers beside it that are bound."""
-    counts = [value.value for value in bound.values() if value.kind == "count"]
-    if figure.unit != "%":
-        return False
-    others = [one.value for one in find_figures(spoken.text) if one.is_whole]
-    return any(whole and part <= whole and agrees(figure, 100 * part / whole) for part in counts for whole in others)
+    """Whether a number is the share of two beside it, or the key of a value that is bound beside it: 2 of `pass@2`."""
+    values = list(bound.values())
+    counts = [value.value for value in values if value.kind == "count"]
+    if figure.unit == "%":
+        others = [one.value for one in find_figures(spoken.text) if one.is_whole]
+        return any(
+            whole and part <= whole and agrees(figure, 100 * part / whole) for part in counts for whole in others
+        )
+    keys = {value.written.rpartition("[")[2].strip('"]') for value in values if not value.names}
+    return figure.is_whole and f"{figure.value:g}" in keys
 
 
 def is_clear(near: list[Candidate], found: list[Candidate], agreeing: list[Candidate]) -> bool:
@@ -281,8 +581,10 @@ def is_named(candidate: Candidate, figure: Figure, spoken: Spoken) -> bool:
         if not row or not row <= value.words or not column <= value.words | {value.counted, "value"}:
             return False
     noun = noun_behind(figure, spoken)
-    if names and value.leaf == {noun}:
+    if not value.leaf or (names and value.leaf == {noun}):
         return False  # how many rollouts or tasks of an object are meant can be said in too many ways
+    if REMAINDER.match(spoken.text, figure.end):
+        return False
     return value.leaf <= near_by | {noun} and names <= candidate.matched
 
 
@@ -295,6 +597,8 @@ def printed(figure: Figure, value: Value) -> str:
 
 def written(figure: Figure, value: Value) -> str:
     """How a text names a value so that it carries its address."""
+    if "| share(" in value.written:
+        return f"{{{{ {value.written} | pct }}}}"
     if "|" in value.written:
         return f"{{{{ {value.written} }}}}" if value.written.endswith("| ci") else f"{{{{ {value.written} | count }}}}"
     form = {"%": "pct", "pp": "pp"}.get(figure.unit, "count" if value.kind == "count" else "num")

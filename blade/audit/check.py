@@ -4,19 +4,18 @@ What BLADE rendered is checked by its addresses, and whatever in it carries none
 the rows. Without rows a report is checked against itself alone.
 """
 
-import re
 from collections.abc import Iterator
-from typing import NamedTuple
 
-from blade.audit.binding import TASK_HEAD, Binder, Spoken, noun_behind
+from blade.audit.binding import Binder, noun_behind
 from blade.audit.evidence import Evidence
 from blade.audit.figures import Figure, find_figures
-from blade.audit.ledger import check_tables
-from blade.audit.markdown import Document, Table, read_document, shown
-from blade.audit.mentions import row_tasks
+from blade.audit.ledger import check_ledger
+from blade.audit.markdown import read_document, shown
+from blade.audit.mentions import Spoken, statements
 from blade.audit.references import COMMAND, References, without_quotes
 from blade.audit.rendered import blanked, check_claims
-from blade.audit.sums import check_sentences
+from blade.audit.sentences import check_sentences
+from blade.audit.tables import check_tables, make_grid
 from blade.audit.verdicts import Audit, Check
 from blade.errors import BladeError
 from blade.report.claims import ClaimedText
@@ -65,54 +64,20 @@ def check_prose(text: str, evidence: Evidence) -> Iterator[Check]:
     for block in statements(document):
         numbers = [check for one in block.spoken for check in binder.check(one._replace(text=without_quotes(one.text)))]
         yield from numbers
-        proven = [task for task in evidence.tasks if any(is_about(check, task) for check in numbers)]
-        yield from references.check(block.text, block.spoken[0].line, block.tasks, proven)
-
-
-def is_about(check: Check, task: str) -> bool:
-    """Whether a number holds that belongs to a task."""
-    return check.verdict == "supported" and f'["{task}"]' in check.why
-
-
-class Statement(NamedTuple):
-    """A sentence, or a row of a table."""
-
-    text: str
-    """All of it."""
-    spoken: list[Spoken]
-    """Its parts, each with the words that belong to it: the sentence, or the cells."""
-    tasks: list[str]
-    """Tasks that a row is about."""
-
-
-def statements(document: Document) -> Iterator[Statement]:
-    """Everything a document says."""
-    for sentence in document.sentences():
-        spoken = Spoken(sentence.text, sentence.line, (), sentence.section[1:])
-        yield Statement(sentence.text, [spoken], [])
-    for table in document.tables:
-        yield from rows(table)
-
-
-def rows(table: Table) -> Iterator[Statement]:
-    """The rows of a table."""
-    for row in table.rows:
-        spoken = []
-        is_named = TASK_HEAD.fullmatch(table.header[0]) or not re.fullmatch(
-            r"[\d.,\s%]*", row.cells[0] if row.cells else ""
-        )
-        named = row.cells[0] if row.cells and is_named else ""
-        for column, cell in enumerate(row.cells):
-            head = table.header[column] if column < len(table.header) else ""
-            around = (named, head) if column else ("", head)
-            spoken.append(Spoken(cell, row.line, around, (table.caption, *table.section[1:])))
-        yield Statement(" | ".join(row.cells), spoken, row_tasks(table, row.cells))
+        about = {"supported": set[str](), "contradicted": set[str]()}
+        for check in numbers:
+            if check.verdict in about and '["' in check.why:
+                own = (task for task in evidence.tasks if f'["{task}"]' in check.why)
+                about[check.verdict] |= {task for task in own if binder.tells_of(task, check.why)}
+        proven = about["supported"] - about["contradicted"]
+        yield from references.check(block, proven, about["contradicted"])
 
 
 def check_alone(text: str) -> Audit:
     """A report without rows: numbers that disagree with one another, and those nobody can judge."""
     document = read_document(text)
-    faults = [*check_tables(document.tables), *check_sentences(document)]
+    grids = [make_grid(table) for table in document.tables]
+    faults = [*check_tables(grids), *check_ledger(document, grids), *check_sentences(document)]
     faults = list({(one.line, one.said, one.true): one for one in faults}.values())
     checks = faults + [
         Check(spoken.line, spoken.text[one.start : one.end], "unverifiable", why=NO_ROWS, sentence=shown(spoken.text))

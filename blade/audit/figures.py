@@ -1,7 +1,7 @@
 """Figures in a text: every number that says how much, with its unit, its rounding and how it is hedged.
 
 A number inside a name (`gpt-4o`, `pass@1`, `r-204`), a time, a date, a version or an ordinal says nothing about how
-much and is no figure. Neighbouring figures make a fraction (`3 of 5`), an interval (`49.8 % to 73.4 %`) or a change
+much and is not a figure. Neighbouring figures make a fraction (`3 of 5`), an interval (`49.8 % to 73.4 %`) or a change
 (`62 % → 65 %`). Standard library only.
 """
 
@@ -15,11 +15,29 @@ from blade.audit.markdown import CODE_CLOSE, CODE_OPEN, blanked_code
 Hedge = Literal["", "about", "at least", "at most", "more than", "less than", "nearly"]
 Pairing = Literal["fraction", "interval", "change", "spread"]
 
+ONES = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
+TEENS = ("eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen")
+TENS = ("ten", "twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
 WORDS = {
-    **{"zero": 0, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9},
-    **{"ten": 10, "eleven": 11, "twelve": 12, "thirteen": 13, "fourteen": 14, "fifteen": 15, "sixteen": 16},
-    **{"seventeen": 17, "eighteen": 18, "nineteen": 19, "twenty": 20},
+    **{"zero": 0, "a dozen": 12, "two dozen": 24, "three dozen": 36, "a hundred": 100},
+    **{
+        word: number
+        for words, first, step in ((ONES, 1, 1), (TEENS, 11, 1), (TENS, 10, 10))
+        for number, word in zip(range(first, first + 9 * step, step), words, strict=True)
+    },
+    **{f"{ten} {one}": 10 * tens + ones for tens, ten in enumerate(TENS[1:], 2) for ones, one in enumerate(ONES, 1)},
 }
+"""Whole numbers written out."""
+PARTS = {
+    **{
+        f"{one} {part}": 100.0 / size
+        for one in ("a", "one")
+        for part, size in zip(("half", "third", "quarter", "fifth", "tenth"), (2, 3, 4, 5, 10), strict=True)
+    },
+    **{"half": 50.0, "two thirds": 200 / 3, "three quarters": 75.0, "two fifths": 40.0, "three fifths": 60.0},
+    **{"four fifths": 80.0, "twice": 2.0, "thrice": 3.0},
+}
+"""Shares in per cent and factors written out; they count where something follows that they are of."""
 SCALES = {"k": 1e3, "K": 1e3, "M": 1e6, "bn": 1e9}
 UNITS = {
     **{"%": "%", "percent": "%", "per cent": "%"},
@@ -67,7 +85,12 @@ NO_FIGURES = re.compile(
     re.IGNORECASE,
 )
 """Numbers that say nothing about how much, or only how an interval was made."""
-WORD = re.compile(rf"\b(?:{'|'.join(WORDS)})\b", re.IGNORECASE)
+PART = "|".join(sorted((re.sub(r"[ -]", "[ -]", part) for part in PARTS), key=len, reverse=True))
+WORD = re.compile(
+    rf"\b(?:(?P<part>(?:{PART})(?=\s+(?:of|as)\b)|half(?=\s+(?:the|all|its|their|these|those)\b))"
+    rf"|(?:{'|'.join(sorted((re.sub(r'[ -]', '[ -]', word) for word in WORDS), key=len, reverse=True))}))\b",
+    re.IGNORECASE,
+)
 HEDGES: tuple[tuple[Hedge, str], ...] = (
     ("at least", r"at least|no (?:less|fewer) than|not (?:less|fewer) than|a minimum of|>=|≥|upwards of"),
     ("at most", r"at most|no more than|not more than|a maximum of|up to|<=|≤|as (?:much|many) as"),
@@ -109,7 +132,7 @@ class Figure(NamedTuple):
     @property
     def is_whole(self) -> bool:
         """Whether it can be a count."""
-        return not self.unit and self.value >= 0 and self.value == int(self.value) and not self.signed
+        return not self.unit and self.value >= 0 and self.value.is_integer() and not self.signed
 
 
 class Pair(NamedTuple):
@@ -211,8 +234,12 @@ def _figure(found: re.Match[str], text: str) -> Figure:
 
 
 def _word_figure(found: re.Match[str], text: str) -> Figure:
-    value = float(WORDS[found[0].lower()])
-    return Figure(value, "", 0.5, _hedge(text, found.start()), False, found.start(), found.end(), word=True)
+    said, hedge = found[0].lower().replace("-", " "), _hedge(text, found.start())
+    if found["part"]:
+        value = PARTS[said]
+        unit = "x" if value < 10 else "%"
+        return Figure(value, unit, 0.5, hedge or "about", False, found.start(), found.end(), word=True)
+    return Figure(float(WORDS[said]), "", 0.5, hedge, False, found.start(), found.end(), word=True)
 
 
 def _hedge(text: str, start: int) -> Hedge:
@@ -230,7 +257,7 @@ def _base_hedge(rest: str) -> Hedge:
     whole = re.match(r"[\d,]+(?=\s+[A-Za-z])", rest)
     if whole is None:
         return "more than"
-    return "at least" if whole[0].endswith("0") else ""
+    return "at least" if whole[0].endswith("00") else ""
 
 
 def _pair(text: str, left: Figure, right: Figure) -> Pair | None:

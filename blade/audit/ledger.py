@@ -1,286 +1,202 @@
-"""The ledger of a report: its numbers in tables, with what each belongs to, for checking a report against itself.
+"""The ledger of a report: what its tables and sentences say of the same thing, held against each other.
 
-A relation between columns (a sum, a difference, a share) is taken for meant when most rows keep it; the rows that do
-not are wrong. Nothing is assumed from words alone, for a false alarm costs more than a slip that goes unnoticed.
+An entry goes by the words of its row, its column or the noun behind it. Two numbers of one entry are compared where the
+report itself shows that they are of one population: a whole stated as such, parts that make up a known whole, tables
+that agree elsewhere.
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
-from itertools import permutations
-from typing import NamedTuple
+from collections.abc import Iterator, Sequence
 
-from blade.audit.figures import Figure, agrees, find_figures, find_pairs
-from blade.audit.markdown import Table, shown, without_code_marks
+from blade.audit.figures import Figure, agrees, find_figures
+from blade.audit.markdown import Document, shown, without_code_marks
+from blade.audit.tables import (
+    Cell,
+    Grid,
+    adds_up,
+    body,
+    is_total_column,
+    is_total_row,
+    key,
+    stated_whole,
+    wrong,
+)
 from blade.audit.verdicts import Check
-from blade.report.values import stems
+from blade.report.values import stem, stems
 
-TOTAL = re.compile(
-    r"\W*(?:(?:grand\s+)?(?:total|sum|overall)s?(?:\s+\w+)?|all(?:\s+tasks|\s+rollouts)?)\W*", re.IGNORECASE
-)
-CHANGE = re.compile(r"Δ|\b(?:delta|diff|difference|change|gain|drop|gap)\b", re.IGNORECASE)
-SHARE_OF = re.compile(
-    r"(?:%|percent|share)\s+of\s+(?:the\s+|all\s+)?([\d,]{2,})|\((?:of|n\s*=)\s*([\d,]{2,})\)", re.IGNORECASE
-)
-LEAST_ROWS = 3
-MOST_EXCEPTIONS = 0.34
-"""Share of rows that may break a relation which the others keep."""
-NEAR_MISS = 0.15
-"""How far a total may be off and still be meant as one."""
+WHOLE = re.compile(r"\b(?:all|of|the|all of the|of the|all the)\s+$", re.IGNORECASE)
+"""What stands before a number of everything there is of a kind."""
+MOST_ROWS = 200
+"""What a sentence above a table counts beyond this is not its rows."""
+ONLY = re.compile(r"\b(?:only|exclusively|solely|entirely)\s+(?:(?:occurs?|found|seen|happens?)\s+)?in\s+(?:the\s+)?")
+SOME = re.compile(r"\b(?:top|first|some|such as|e\.g|for example|includ\w+|among|at least|more|other|etc)\b|…", re.I)
+"""What says that not everything is counted or listed."""
+PHRASE_END = re.compile(r"[,;:.()|]|\b(?:of|and|in|by|that|which|are|were|is|was|from|with)\b|\d")
 
 
-class Cell(NamedTuple):
-    """A number in a table."""
-
-    figure: Figure
-    """The number."""
-    line: int
-    """Its line."""
-    row: str
-    """The head of its row."""
-    column: str
-    """The head of its column."""
-    text: str
-    """The whole cell."""
-
-
-class Grid(NamedTuple):
-    """A table by its numbers."""
-
-    table: Table
-    """The table."""
-    columns: dict[int, list[Cell | None]]
-    """Numbers by column, one for each row; `None` where a cell holds none or several."""
-
-
-def make_grid(table: Table) -> Grid:
-    """The numbers of a table: columns in which most cells are one number."""
-    columns: dict[int, list[Cell | None]] = {}
-    for place in range(1, len(table.header)):
-        cells = [read_cell(table, row, place) for row in range(len(table.rows))]
-        if sum(cell is not None for cell in cells) >= max(2, len(cells) // 2):
-            columns[place] = cells
-    return Grid(table, columns)
-
-
-def read_cell(table: Table, number: int, place: int) -> Cell | None:
-    """The one number of a cell, perhaps with its share behind it."""
-    row, text = table.rows[number], table.rows[number].cell(place)
-    figures = [one for one in find_figures(text) if not one.word]
-    pairs = find_pairs(text, figures)
-    lone = figures[:1] if len(figures) == 1 or (len(figures) == 2 and not pairs and "(" in text) else []
-    if not lone or (len(re.findall(r"[A-Za-z]{3,}", text)) > 1 and len(text) > 24):
-        return None
-    figure = lone[0]
-    if not figure.unit and re.search(r"%|percent", table.header[place]):
-        figure = figure._replace(unit="%")
-    head = row.cells[0] if row.cells else ""
-    return Cell(figure, row.line, without_code_marks(head).strip(), table.header[place], text)
-
-
-def check_tables(tables: Sequence[Table]) -> Iterator[Check]:
-    """Numbers of tables that break what their table keeps, or what another table says of the same thing."""
-    grids = [make_grid(table) for table in tables]
+def check_ledger(document: Document, grids: Sequence[Grid]) -> Iterator[Check]:
+    """Numbers of one thing that are not the same in two places of a report."""
+    yield from check_split(grids)
+    yield from check_groups(grids)
+    sentences = list(document.sentences())
+    for sentence in sentences:
+        for figure in find_figures(sentence.text):
+            yield from check_named(figure, sentence.text, sentence.line, grids)
+        yield from check_only(sentence.text, sentence.line, grids)
     for grid in grids:
-        yield from check_totals(grid)
-        yield from check_relations(grid)
-        yield from check_shares(grid)
-    yield from check_same(grids)
+        yield from check_base(grid, [one.text for one in sentences if one.section == grid.table.section])
+        yield from check_partition(grid)
+        yield from check_introduction(grid)
 
 
-def is_total(cell: Cell) -> bool:
-    return TOTAL.fullmatch(cell.row) is not None
+def check_split(grids: Sequence[Grid]) -> Iterator[Check]:
+    """Columns of parts whose wholes make up a known whole: rows that do not add up to what another table has.
 
-
-def body(cells: Sequence[Cell | None]) -> list[Cell]:
-    """Cells that are not totals."""
-    return [cell for cell in cells if cell is not None and not is_total(cell)]
-
-
-def check_totals(grid: Grid) -> Iterator[Check]:
-    """A row of totals: a column that misses its sum by a little, or where others keep it."""
-    sums = []
-    for cells in grid.columns.values():
-        total = next((cell for cell in cells if cell is not None and is_total(cell)), None)
-        parts = [cell.figure for cell in body(cells)]
-        if total is None or len(parts) < 2 or None in cells or total.figure.unit not in ("", "%"):
+    A table with columns `(of 800)` and `(of 290)` splits 1,090; at least one row must agree, or the two count
+    different things.
+    """
+    known = {cell.figure.value for grid in grids for cells in grid.columns.values() for cell in cells if cell}
+    for grid in grids:
+        wholes = {place: stated_whole(grid.table, place) for place in grid.columns}
+        parts = [place for place, whole in wholes.items() if whole]
+        if len(parts) < 2 or sum(wholes[place] or 0 for place in parts) not in known:
             continue
-        if total.figure.unit == "%" and not 95 <= total.figure.value <= 105:
-            continue
-        whole = sum(part.value for part in parts)
-        slack = sum(part.half for part in parts) + total.figure.half
-        is_count = all(part.is_whole for part in (*parts, total.figure))
-        sums.append((total, whole, abs(whole - total.figure.value) <= (0 if is_count else slack) + 1e-9, is_count))
-    kept = any(holds for _, _, holds, is_count in sums if is_count)
-    for total, whole, holds, is_count in sums:
-        near = abs(whole - total.figure.value) <= NEAR_MISS * max(total.figure.value, 1.0)
-        if not holds and is_count and (near or kept) and total.figure.value >= max_part(grid, total):
-            yield wrong(total, f"{whole:,g}", "the rows add up to it")
+        found: list[tuple[Cell, float, bool]] = []
+        for place in range(len(grid.table.rows)):
+            cells = [cell for part in parts if (cell := grid.columns[part][place]) is not None]
+            others = [cell for other in grids if other is not grid for cell in counts_of(other, key(cells[0].row))]
+            if len(cells) == len(parts) and others and not is_total_row(cells[0]):
+                total = sum(cell.figure.value for cell in cells)
+                found.append((others[0], total, any(adds_up([cell], total) for cell in others)))
+        if any(agreed for *_, agreed in found):
+            for cell, total, agreed in found:
+                if not agreed:
+                    yield wrong(cell, f"{total:,g}", f"the parts in the table at line {grid.table.line} add up to it")
 
 
-def max_part(grid: Grid, total: Cell) -> float:
-    """The largest number that a total is made of: one above it shows that it is no sum."""
-    cells = next(cells for cells in grid.columns.values() if total in cells)
-    return max(cell.figure.value for cell in body(cells))
+def counts_of(grid: Grid, name: tuple[str, ...]) -> list[Cell]:
+    """What a table counts in all for a row: the only count there is, or the one in the column of totals."""
+    for place, row in enumerate(grid.table.rows):
+        if name and row.cells and key(row.cells[0]) == name:
+            counts = grid.row(place)
+            totals = [cell for cell in counts if is_total_column(cell)]
+            return totals if totals else counts if len(counts) == 1 else []
+    return []
 
 
-Relation = Callable[[float, float], float]
-RELATIONS: dict[str, Relation] = {
-    "the sum of {a} and {b}": lambda a, b: a + b,
-    "{b} minus {a}": lambda a, b: b - a,
-    "the share of {a} in {b}": lambda a, b: 100.0 * a / b if b else float("nan"),
-    "{a} divided by {b}": lambda a, b: a / b if b else float("nan"),
-}
+def check_groups(grids: Sequence[Grid]) -> Iterator[Check]:
+    """A list of cases with their kinds against a table that counts the cases by kind: no kind has more than it."""
+    for cases in grids:
+        for place, cells in cases.columns.items():
+            name = key(re.sub(r"/\d+", "", cases.table.header[place]))
+            for column in range(1, len(cases.table.header)):
+                if column not in cases.columns and len(cases.table.rows) >= 3:
+                    kinds = [key(row.cell(column)) for row in cases.table.rows]
+                    yield from compare_groups(name, list(zip(kinds, cells, strict=True)), grids)
 
 
-def check_relations(grid: Grid) -> Iterator[Check]:
-    """Columns of which one follows from two others in most rows: the rows in which it does not."""
-    told: set[tuple[int, int]] = set()
-    for first, second, third in permutations(grid.columns, 3):
-        rows = [
-            (a, b, c)
-            for a, b, c in zip(*(grid.columns[place] for place in (first, second, third)), strict=True)
-            if a is not None and b is not None and c is not None
-        ]
-        for name, relation in RELATIONS.items():
-            if not fits(name, rows) or ("sum" in name and first > second):
-                continue
-            broken = [row for row in rows if not keeps(relation, *row)]
-            kept = {
-                tuple(cell.figure.value for cell in row) for row in rows if keeps(relation, *row) and is_telling(row)
-            }
-            if len(kept) < LEAST_ROWS or not broken or len(broken) > MOST_EXCEPTIONS * len(rows):
-                continue
-            for a, b, c in broken:
-                if (c.line, third) not in told:
-                    told.add((c.line, third))
-                    true = relation(a.figure.value, b.figure.value)
-                    yield wrong(c, f"{true:,.4g}", name.format(a=shown(a.column), b=shown(b.column)))
+def compare_groups(
+    name: tuple[str, ...], cases: Sequence[tuple[tuple[str, ...], Cell | None]], grids: Sequence[Grid]
+) -> Iterator[Check]:
+    """Counts by kind, listed case by case, against every table that has a row of that name and the kinds as columns."""
+    sums: dict[tuple[str, ...], float] = {}
+    for kind, cell in cases:
+        if cell is None or not kind:
+            return
+        sums[kind] = sums.get(kind, 0.0) + cell.figure.value
+    for grid in grids:
+        for place, row in enumerate(grid.table.rows):
+            counted = {key(cell.column): cell for cell in grid.row(place)}
+            if len(sums) > 1 and row.cells and key(row.cells[0]) == name and set(sums) <= set(counted):
+                yield from (
+                    wrong(counted[kind], f"at least {count:,g}", "so many cases of it are listed")
+                    for kind, count in sums.items()
+                    if count > counted[kind].figure.value
+                )
 
 
-def is_telling(row: tuple[Cell, Cell, Cell]) -> bool:
-    """Whether three numbers could have shown that a relation does not hold: none is 0, and no two are equal."""
-    values = {cell.figure.value for cell in row}
-    return 0.0 not in values and len(values) == len(row)
-
-
-def fits(name: str, rows: Sequence[tuple[Cell, Cell, Cell]]) -> bool:
-    """Whether a relation makes sense for the units of three columns."""
-    if len(rows) < LEAST_ROWS:
-        return False
-    units = [{cell.figure.unit for cell in column} for column in zip(*rows, strict=True)]
-    if "share" in name:
-        return units[0] == units[1] == {""} and units[2] == {"%"}
-    if "divided" in name:
-        return units == [{""}, {""}, {""}] and all(row[2].figure.half < 0.5 for row in rows)
-    head = rows[0][2].column
-    if "minus" in name and not CHANGE.search(head):
-        return False
-    if "sum" in name and not TOTAL.fullmatch(head):
-        return False
-    kinds = {unit.replace("pp", "%") for column in units for unit in column}
-    return len(kinds) == 1
-
-
-def keeps(relation: Relation, a: Cell, b: Cell, c: Cell) -> bool:
-    """Whether the third number follows from the first two, as they are rounded."""
-    true = relation(a.figure.value, b.figure.value)
-    slack = (a.figure.half if a.figure.half < 0.5 else 0.0) + (b.figure.half if b.figure.half < 0.5 else 0.0)
-    if c.figure.unit == "%" and not a.figure.unit:
-        slack = 0.0
-    return abs(true - c.figure.value) <= c.figure.half * 1.001 + slack + 1e-9
-
-
-def check_shares(grid: Grid) -> Iterator[Check]:
-    """Shares of a whole: the whole is the one that most rows fit; rows that do not, and a header with another one."""
-    for place, shares in grid.columns.items():
-        counts = grid.columns.get(place - 1)
-        pairs = [(n, p) for n, p in zip(counts or (), shares, strict=False) if n is not None and p is not None]
-        pairs = [(n, p) for n, p in pairs if n.figure.is_whole and p.figure.unit == "%" and n.figure.value]
-        pairs += inner_shares(shares)
-        if len(pairs) < LEAST_ROWS:
-            continue
-        whole, fitting = best_whole(pairs, stated_whole(grid.table, place))
-        if fitting < max(LEAST_ROWS, (1 - MOST_EXCEPTIONS) * len(pairs)):
-            continue
-        stated = stated_whole(grid.table, place)
-        if stated is not None and stated != whole:
-            said = shown(grid.table.header[place])
-            yield Check(
-                grid.table.line, said, "contradicted", f"{whole:,}", "the shares below are of it", sentence=said
-            )
-        for n, p in pairs:
-            if not agrees(p.figure, 100.0 * n.figure.value / whole):
-                yield wrong(p, f"{100.0 * n.figure.value / whole:.1f} %", f"{n.figure.value:,.0f} of {whole:,}")
-
-
-def inner_shares(cells: Sequence[Cell | None]) -> list[tuple[Cell, Cell]]:
-    """Counts with their shares in one cell: `75 (12.4 %)`."""
-    found = []
-    for cell in cells:
-        figures = find_figures(cell.text) if cell is not None else []
-        if cell is not None and len(figures) == 2 and figures[0].is_whole and figures[1].unit == "%":
-            found.append((cell, cell._replace(figure=figures[1])))
-    return found
-
-
-def best_whole(pairs: Sequence[tuple[Cell, Cell]], stated: int | None) -> tuple[int, int]:
-    """The whole that most shares are of, and how many are; of equals the one that is stated, or the total."""
-    candidates: dict[int, int] = {}
-    for n, p in pairs:
-        low, high = p.figure.value - p.figure.half, p.figure.value + p.figure.half
-        if low <= 0 or n.figure.value < 5:
-            continue
-        first, last = int(100 * n.figure.value / high), int(100 * n.figure.value / low) + 1
-        for whole in range(first, min(last, first + 4000) + 1):
-            candidates.setdefault(whole, 0)
-    known = {stated} if stated is not None else set()
-    known |= {int(sum(n.figure.value for n, _ in pairs)), *(int(n.figure.value) for n, _ in pairs if is_total(n))}
-    candidates |= {whole: 0 for whole in known if whole}
-    fitting = {
-        whole: sum(agrees(p.figure, 100.0 * n.figure.value / whole) for n, p in pairs) for whole in candidates if whole
-    }
-    best = max(fitting, key=lambda whole: (fitting[whole], whole in known, -whole), default=0)
-    return best, fitting.get(best, 0)
-
-
-def stated_whole(table: Table, place: int) -> int | None:
-    """The whole that the head of a column names: `% of 1,056`."""
-    found = SHARE_OF.search(without_code_marks(table.header[place]))
-    return int((found[1] or found[2]).replace(",", "")) if found else None
-
-
-def check_same(grids: Sequence[Grid]) -> Iterator[Check]:
-    """The same row and column in two tables that agree elsewhere."""
-    entries = [
-        {
-            (key(cell.row), key(cell.column), cell.figure.unit): cell
-            for cells in grid.columns.values()
-            for cell in body(cells)
-        }
+def check_named(figure: Figure, text: str, line: int, grids: Sequence[Grid]) -> Iterator[Check]:
+    """`all 75 lint failures`, where every table that has a row of them counts another number."""
+    if not figure.is_whole or figure.value < 2 or figure.hedge or not WHOLE.search(text[: figure.start]):
+        return
+    behind = stems(without_code_marks(PHRASE_END.split(text[figure.end :], maxsplit=1)[0]))
+    rows = [
+        (len(name), grid.row(place))
         for grid in grids
+        for place, row in enumerate(grid.table.rows)
+        if row.cells and len(name := key(row.cells[0])) >= 2 and behind[: len(name)] == list(name)
     ]
-    for later, mine in enumerate(entries):
-        for other in entries[:later]:
-            shared = [name for name in mine if name in other and name[0] and name[1]]
-            differing = [name for name in shared if not same(mine[name], other[name])]
-            if len(shared) - len(differing) >= 2 and 0 < len(differing) <= MOST_EXCEPTIONS * len(shared):
-                for name in differing:
-                    yield wrong(mine[name], shown(other[name].text), f"line {other[name].line} has it so")
+    named = [cells for size, cells in rows if size == max(size for size, _ in rows)]
+    values = [{cell.figure.value for cell in cells} | {sum(cell.figure.value for cell in cells)} for cells in named]
+    if named and all(named) and not any(agrees(figure, value) for known in values for value in known):
+        true = ", ".join(f"{cell.figure.value:,g}" for cell in named[0])
+        why = f"line {named[0][0].line} has it so"
+        yield Check(line, text[figure.start : figure.end], "contradicted", true, why, sentence=shown(text))
 
 
-def key(head: str) -> tuple[str, ...]:
-    """A head by its words."""
-    return tuple(stems(head))
+def check_only(text: str, line: int, grids: Sequence[Grid]) -> Iterator[Check]:
+    """`syntax errors occur only in B`, where a table counts some in A."""
+    for found in ONLY.finditer(text):
+        where, words = stems(without_code_marks(text[found.end() :])), stems(without_code_marks(text[: found.start()]))
+        for grid in grids:
+            for place, row in enumerate(grid.table.rows):
+                name, cells = key(row.cells[0] if row.cells else ""), grid.row(place)
+                meant = [cell for cell in cells if (head := key(cell.column)) and tuple(where[: len(head)]) == head]
+                others = [cell for cell in cells if cell not in meant and not is_total_column(cell)]
+                if meant and len(name) >= 2 and is_inside(name, words) and any(cell.figure.value for cell in others):
+                    other = next(cell for cell in others if cell.figure.value)
+                    true = f"{other.figure.value:,g} in {shown(other.column)}"
+                    yield Check(line, shown(text[found.start() :]), "contradicted", true, f"line {row.line} has it so")
 
 
-def same(one: Cell, other: Cell) -> bool:
-    """Whether two numbers may be roundings of one."""
-    return abs(one.figure.value - other.figure.value) <= one.figure.half + other.figure.half - (
-        1.0 if one.figure.half == other.figure.half == 0.5 else 0.0
-    )
+def is_inside(name: Sequence[str], words: Sequence[str]) -> bool:
+    """Whether words follow each other in a text."""
+    return any(tuple(words[at : at + len(name)]) == tuple(name) for at in range(len(words)))
 
 
-def wrong(cell: Cell, true: str, why: str) -> Check:
-    """A cell that is not what the rest of the report makes it."""
-    said = shown(cell.text)
-    return Check(cell.line, said, "contradicted", true, why, sentence=f"{cell.row} | {shown(cell.column)} | {said}")
+def check_base(grid: Grid, section: Sequence[str]) -> Iterator[Check]:
+    """`% of 1,056 mismatches` in a section about `the 1,024 mismatches`."""
+    for place in grid.columns:
+        stated, header = stated_whole(grid.table, place), without_code_marks(grid.table.header[place])
+        noun = re.findall(r"[A-Za-z]{3,}", re.split(r"[\d,]{2,}", header, maxsplit=1)[-1].split(")")[0])[:3]
+        if stated is None or not noun:
+            continue
+        pattern = r"([\d,]*\d)\s+" + r"\s+".join(rf"{re.escape(word[:3])}\w*" for word in noun)
+        said = {int(one.replace(",", "")) for text in section for one in re.findall(pattern, text, re.IGNORECASE)}
+        if said and stated not in said and all(abs(one - stated) <= 0.2 * stated for one in said):
+            true = ", ".join(f"{one:,}" for one in sorted(said))
+            yield Check(grid.table.line, shown(header), "contradicted", true, "the text around the table says so")
+
+
+def check_partition(grid: Grid) -> Iterator[Check]:
+    """`the 1,024 mismatches by kind:` above counts that add up to nearly, but not quite, so many."""
+    last = re.split(r"(?<=[.!?])\s+", grid.table.caption)[-1]
+    counts = [cells for cells in grid.columns.values() if all(cell and cell.figure.is_whole for cell in cells)]
+    wholes = [one for one in find_figures(last) if one.is_whole and one.value >= 50 and WHOLE.search(last[: one.start])]
+    if len(wholes) != 1 or len(counts) != 1 or SOME.search(last) or len(counts[0]) < 3:
+        return
+    cells, whole = body(counts[0]), wholes[0]
+    total = sum(cell.figure.value for cell in cells)
+    if abs(total - whole.value) <= 0.05 * whole.value and not adds_up(cells, whole.value):
+        said = last[whole.start : whole.end]
+        yield Check(grid.table.line, said, "contradicted", f"{total:,g}", "the rows add up to it", sentence=shown(last))
+
+
+COUNTED = re.compile(r"\s+(?:distinct\s+|different\s+)?([a-z]+s)\b", re.IGNORECASE)
+
+
+def check_introduction(grid: Grid) -> Iterator[Check]:
+    """`spread across 12 tasks` right above a table of six: the noun is the head of the first column."""
+    table, caption = grid.table, without_code_marks(grid.table.caption)
+    last = re.split(r"(?<=[.!?])\s+", caption)[-1]
+    is_about = last.endswith(":") or re.search(r"across|following|below", last, re.I) is not None
+    if not table.header or SOME.search(last) or not is_about:
+        return
+    rows = [
+        row for row in table.rows if row.cells and not re.match(r"\W*(?:total|all|overall|other)", row.cells[0], re.I)
+    ]
+    behind = [(one, COUNTED.match(last, one.end)) for one in find_figures(last) if one.is_whole and one.value > 1]
+    found = [(one, noun) for one, noun in behind if noun is not None and stem(noun[1]) in stems(table.header[0])]
+    if len(found) == 1 and len(rows) >= 2 and len(rows) != found[0][0].value < MOST_ROWS:
+        said, why = last[found[0][0].start : found[0][1].end()], "the table has so many rows"
+        yield Check(table.line, said, "contradicted", str(len(rows)), why, sentence=last)

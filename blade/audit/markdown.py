@@ -2,7 +2,7 @@
 
 Reports of strangers are messy: ragged rows, bold cells, footnotes, odd spaces and dashes. Nothing here fails on them;
 what cannot be read as a table is prose. Code spans stay recognisable in plain text (`CODE_OPEN` … `CODE_CLOSE`), for an
-id in backticks is an id and a number in backticks is no figure. Standard library only.
+id in backticks is an id and a number in backticks is not a figure. Standard library only.
 """
 
 import html
@@ -15,6 +15,8 @@ CODE_OPEN, CODE_CLOSE = "\ue000", "\ue001"
 CODE = re.compile(f"{CODE_OPEN}([^{CODE_OPEN}{CODE_CLOSE}]*){CODE_CLOSE}")
 
 HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*$")
+ENUMERATED = re.compile(r"^(?:\d{1,2}[a-z]?[.)]|\d{1,2}(?:\.\d{1,2})+\.?)\s+(?=\S)")
+"""The number of a section, which says nothing of the run."""
 FENCE = re.compile(r" {0,3}(`{3,}|~{3,})(?!.*`)")
 ITEM = re.compile(r"\s*(?:[-*+•]|\(?\d{1,3}[.)])(?:\s+|$)")
 DELIMITER = re.compile(r"\s*\|?(?:\s*:?-+:?\s*\|)+\s*(?::?-+:?)?\s*$")
@@ -138,10 +140,6 @@ class Document(NamedTuple):
             for start, text in split_sentences(passage.text):
                 yield Sentence(text, passage.line_at(start), passage.section, number, start)
 
-    def line_of(self, sentence: Sentence, offset: int) -> int:
-        """The line that a character of a sentence comes from."""
-        return self.passages[sentence.passage].line_at(sentence.start + offset)
-
 
 def split_sentences(text: str) -> Iterator[tuple[int, str]]:
     """Sentences with the offset each begins at; what stands in code or in quotation marks never ends one."""
@@ -263,7 +261,7 @@ class _Reader:
             self.skip_fence(fence[1])
         elif heading := HEADING.match(line):
             self.finish()
-            self.add_heading(len(heading[1]), plain(heading[2] or ""))
+            self.add_heading(len(heading[1]), ENUMERATED.sub("", plain(heading[2] or "")))
         elif self.is_table():
             self.finish()
             self.add_table()

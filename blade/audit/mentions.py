@@ -5,9 +5,10 @@ A citation reads `task:repeat` or `task:repeat#item`, in backticks. Standard lib
 
 import re
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
-from blade.audit.markdown import CODE, Table, blanked_code, without_code_marks
+from blade.audit.markdown import CODE, Document, Table, blanked_code, without_code_marks
 
 CITATION = re.compile(r"(?P<task>.+):(?P<repeat>0|[1-9]\d{0,17})(?:#(?P<item>\d{1,9}))?", re.DOTALL)
 MEMBER = re.compile(r"""(?:.*[{,]\s*)?(?P<mark>["'])[^"']+(?P=mark):\d+""", re.DOTALL)
@@ -18,20 +19,21 @@ BARE_TASKS = re.compile(
     r"\btasks?\s+(?:ids?\s+)?#?(\d+(?:(?:\s*,\s*(?:and\s+)?|\s+and\s+|\s*&\s*)#?\d+)*)(?![\w%]|\.\d|\s*%)", re.I
 )
 COUNTED = re.compile(r"\d\s+$")
-"""What makes the word tasks a count: of `42 tasks 5 always pass`, 5 is no key."""
+"""What makes the word tasks a count: of `42 tasks 5 always pass`, 5 is not a key."""
 TASK_COLUMN = re.compile(r"\b(?:tasks?|task[ _]?ids?|ids?|keys?|which|examples?|problems?)\b", re.I)
-LISTS_TASKS = re.compile(r"^\W*(?:which(?:\s+tasks)?|tasks?|task[ _]?(?:ids?|keys?))\W*$", re.I)
-"""Headers of columns whose code is tasks."""
 
 RIGHT_BEHIND = re.compile(r"\s*[(\[]?\s*(?:(?:in|at|see|from)\s+)?")
 """What may stand between a quote and the citation behind it that it belongs to."""
+
+TASK_HEAD = re.compile(r"\W*(?:task|task[ _]?id|id|key)\W*", re.IGNORECASE)
+"""The head of a column of ids."""
 
 Mention = tuple[str, int, int]
 """A key or citation, and where in the text it begins and ends."""
 
 
 def split_citation(text: str) -> tuple[str, int, int | None] | None:
-    """Task, repeat and item of `task:repeat#item`; `None` when it is no citation."""
+    """Task, repeat and item of `task:repeat#item`; `None` when it is not a citation."""
     found = CITATION.fullmatch(text.strip())
     if found is None or "//" in text or text != text.strip():
         return None
@@ -88,13 +90,6 @@ def tasks_in(text: str) -> list[Mention]:
     return sorted(found, key=lambda entry: entry[1])
 
 
-def listed_tasks(cell: str) -> list[Mention]:
-    """The keys of a cell that lists nothing but code, and where they stand."""
-    rest = re.sub(r"and\s+(?:at\s+least\s+)?[\d,]+\s+more|and|[\s,;&…]", "", CODE.sub("", cell))
-    found = [(span[1], span.start(), span.end()) for span in CODE.finditer(cell)]
-    return [] if rest else [mention for mention in found if not split_citation(mention[0])]
-
-
 def row_tasks(table: Table, cells: tuple[str, ...]) -> list[str]:
     """Task keys that a row names in its first cell, under a header that says so."""
     if not table.header or not TASK_COLUMN.search(table.header[0]) or not cells:
@@ -102,3 +97,55 @@ def row_tasks(table: Table, cells: tuple[str, ...]) -> list[str]:
     codes = [code for code in CODE.findall(cells[0]) if not split_citation(code)]
     bare = without_code_marks(cells[0]).strip()
     return codes or ([bare] if bare and " " not in bare else [])
+
+
+class Spoken(NamedTuple):
+    """A text with the words that belong to it."""
+
+    text: str
+    """The sentence or cell."""
+    line: int
+    """Where it stands."""
+    around: tuple[str, ...] = ()
+    """Texts that speak of it as much as its own words do: the heads of its row and column."""
+    above: tuple[str, ...] = ()
+    """Headings and captions, which may."""
+
+
+class Statement(NamedTuple):
+    """A sentence, or a row of a table."""
+
+    text: str
+    """All of it."""
+    spoken: list[Spoken]
+    """Its parts, each with the words that belong to it: the sentence, or the cells."""
+    tasks: list[str]
+    """Tasks that a row is about."""
+    before: str = ""
+    """The sentence before it in its passage, which `it` may refer to."""
+
+
+def statements(document: Document) -> Iterator[Statement]:
+    """Everything a document says."""
+    before, passage = "", -1
+    for sentence in document.sentences():
+        spoken = Spoken(sentence.text, sentence.line, (), sentence.section[1:])
+        yield Statement(sentence.text, [spoken], [], before if sentence.passage == passage else "")
+        before, passage = sentence.text, sentence.passage
+    for table in document.tables:
+        yield from rows_of(table)
+
+
+def rows_of(table: Table) -> Iterator[Statement]:
+    """The rows of a table."""
+    for row in table.rows:
+        spoken = []
+        is_named = TASK_HEAD.fullmatch(table.header[0]) or not re.fullmatch(
+            r"[\d.,\s%]*", row.cells[0] if row.cells else ""
+        )
+        named = row.cells[0] if row.cells and is_named else ""
+        for column, cell in enumerate(row.cells):
+            head = table.header[column] if column < len(table.header) else ""
+            around = (named, head) if column else ("", head)
+            spoken.append(Spoken(cell, row.line, around, (table.caption, *table.section[1:])))
+        yield Statement(" | ".join(row.cells), spoken, row_tasks(table, row.cells))

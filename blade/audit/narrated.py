@@ -41,7 +41,7 @@ class Standard:
 
         Raises:
             WritingError: it names or quotes what is not there, with line and column.
-            NarrativeError: it is no section of a report, or holds what carries no address.
+            NarrativeError: it is not a section of a report, or holds what carries no address.
         """
         if heading not in PROSE_SECTIONS:
             known = ", ".join(PROSE_SECTIONS)

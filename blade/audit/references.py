@@ -6,17 +6,18 @@ nothing does.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
 from blade.audit.evidence import Evidence
-from blade.audit.markdown import CODE, CODE_CLOSE, CODE_OPEN, QUOTED, blanked_code, shown, without_code_marks
-from blade.audit.mentions import Mention, citations_in, giver, split_citation, tasks_in
+from blade.audit.markdown import CODE, CODE_CLOSE, CODE_OPEN, QUOTED, blanked_code, plain, shown, without_code_marks
+from blade.audit.mentions import Mention, Statement, citations_in, giver, split_citation, tasks_in
 from blade.audit.rendered import HOLE
 from blade.audit.verdicts import Check, Verdict
 from blade.diagnosis.labels import CAUSES
 from blade.errors import BladeError
+from blade.report.values import stems
 
 CODES = "|".join(CAUSES)
 LABEL = re.compile(
@@ -31,6 +32,11 @@ PASSED, FAILED = re.compile(r"\bpass(?:es|ed|ing)?\b|\bsucceed", re.I), re.compi
 COMMAND = "it exists"
 NEAR_BY = 14
 """Characters between a quotation and the citation it surely belongs to, at most."""
+WORDS = re.compile(r"[^\W_]+")
+LONGEST_NAMED, ENOUGH_NAMED = 120, 3
+"""Characters of a name, and how many of its words a text must say to mean it."""
+IT = re.compile(r"\W*(?:it|this task|the task|that task)\b", re.IGNORECASE)
+"""What refers to the task of the sentence before."""
 FEWEST_WORDS = 3
 """Words a quotation has; fewer are a manner of speaking."""
 
@@ -88,32 +94,72 @@ class References:
                 found += [item.text for _, rollout in rollouts for item in rollout.items]
         return "\n".join(found)
 
-    def check(self, text: str, line: int, tasks: Sequence[str] = (), numbers: Sequence[str] = ()) -> Iterator[Check]:
+    @cached_property
+    def listed(self) -> dict[str, list[frozenset[str]]]:
+        """Ids and citations that a document lists, each with the names of what it is listed under."""
+        found: dict[str, list[frozenset[str]]] = {}
+        for document in self.evidence.documents.values():
+            for entry, names in listings(document, frozenset()):
+                found.setdefault(entry, []).append(names)
+        return found
+
+    def is_listed(self, entry: str, text: str) -> bool:
+        """Whether something is listed under a name that a text says most of."""
+        words = set(stems(without_code_marks(text)))
+        return any(
+            names and len(names & words) >= min(ENOUGH_NAMED, len(names)) for names in self.listed.get(entry, ())
+        )
+
+    def check(self, said: Statement, proven: set[str], disproven: Collection[str]) -> Iterator[Check]:
         """What became of every id, citation, label and quote of a text.
 
         Args:
-            tasks: those that the row of a table is about.
-            numbers: tasks of which the text states a number that holds.
+            proven: tasks of which it states a number that holds.
+            disproven: those of which it states one that does not.
         """
+        text, line = said.text, said.spoken[0].line
         cited = citations_in(text)
         named = [Named(key, start) for key, start, _ in tasks_in(text)]
         named += [Named(span[1], span.start()) for span in CODE.finditer(text) if span[1] in self.evidence.tasks]
-        named += [Named(key, -1) for key in tasks if key not in {one.text for one in named}]
+        named += [Named(key, -1) for key in said.tasks if key not in {one.text for one in named}]
         commands = [span.span() for span in CODE.finditer(text) if span[1].startswith("blade ")]
         named += [Named(key, start, True, any(a <= start < b for a, b in commands)) for key, start, _ in cited]
         named = [one for one in named if HOLE not in one.text]
         named = list({(one.text, one.start): one for one in named}.values())
-        proven = {*numbers}
-        for check, task in self.check_quotes(text, line, cited):
-            proven |= {task} if check.verdict == "supported" else set()
+        for check, citation in self.check_quotes(text, line, cited):
+            if check.verdict == "supported":
+                proven |= {citation, (split_citation(citation) or ("", 0, None))[0]}
             yield check
-        labels = list(self.check_labels(text, line, [one for one in named if not one.is_citation]))
+        said_of = [one for one in named if not one.is_citation]
+        if not said_of and IT.match(text):  # `It is labelled BI` speaks of the task before
+            said_of = [Named(task, -1) for task in self.tasks_of(said.before)]
+        labels = list(self.check_labels(text, line, said_of))
         proven |= {task for check, task in labels if check.verdict == "supported"}
         yield from (check for check, _ in labels)
+        yield from self.check_buckets(text, line, said_of)
         for one in named:
-            yield self.check_name(one, text, line, proven)
+            yield self.check_name(one, text, line, proven, disproven)
 
-    def check_name(self, one: Named, text: str, line: int, proven: set[str]) -> Check:
+    def tasks_of(self, text: str) -> list[str]:
+        """The task that a sentence is about; nothing when it names several."""
+        keys = {key for key, _, _ in tasks_in(text)} | {span[1] for span in CODE.finditer(text)}
+        keys |= {key.rpartition(":")[0] for key, _, _ in citations_in(text)}
+        known = sorted(keys & self.evidence.tasks)
+        return known if len(known) == 1 else []
+
+    def check_buckets(self, text: str, line: int, named: Sequence[Named]) -> Iterator[Check]:
+        """Every bucket that a text puts a task into and that the task is not in."""
+        for found in BUCKET.finditer(text):
+            said = (found[1] or found[2]).lower()
+            wrong = [
+                one for one in named if (one.start < 0 or is_said_of(one, found, text)) and one.task in self.buckets
+            ]
+            wrong = [one for one in wrong if said not in self.buckets[one.task]]
+            if wrong:
+                known, why = " or ".join(self.buckets[wrong[0].task]), f"bucket of task {wrong[0].task}"
+                yield Check(line, found[0].strip(), "contradicted", f"{known} passes", why, sentence=shown(text))
+
+    def check_name(self, one: Named, text: str, line: int, proven: set[str], disproven: Collection[str]) -> Check:
         """What became of an id or a citation."""
         sentence = shown(text)
         problem = self.problem_with(one)
@@ -124,7 +170,9 @@ class References:
             return Check(line, one.text, "contradicted", true, "the sentence says otherwise of it", sentence=sentence)
         if one.in_command:
             return Check(line, one.text, "supported", why=COMMAND, sentence=sentence)
-        if holds or one.task in proven:
+        is_item = one.is_citation and "#" in one.text  # of an item, what holds of its task proves nothing
+        is_proven = (holds and not is_item) or one.text in proven or (one.task in proven and not is_item)
+        if one.task not in disproven and (is_proven or self.is_listed(one.text, text)):
             return Check(line, one.text, "supported", why="what is said of it holds", sentence=sentence)
         write = f'{{{{ {"cite" if one.is_citation else "task"}("{one.text}") }}}}'
         return Check(line, one.text, "unbound", "", "it exists; nothing said of it could be checked", write, sentence)
@@ -174,7 +222,7 @@ class References:
                 yield Check(line, label[0], "contradicted", told, f"label of task {task}", sentence=shown(text)), task
 
     def check_quotes(self, text: str, line: int, cited: Sequence[Any]) -> Iterator[tuple[Check, str]]:
-        """Every quotation, at the place it names or anywhere, and the task it was found in."""
+        """Every quotation, at the place it names or anywhere, and the citation it was found at."""
         for found in QUOTED.finditer(blanked_code(text)):
             quoted = text[found.start() : found.end()]
             words = without_code_marks(quoted[1:-1]).strip()
@@ -186,8 +234,7 @@ class References:
             if place is not None and verdict == "contradicted" and not is_beside(found, cited[place]):
                 verdict = "unbound"  # the citation may be about something else
             write = f'{{{{ cite("{citation or "TASK:REPEAT#ITEM"}", "…") }}}}'
-            task = (split_citation(citation) or ("", 0, None))[0]
-            yield Check(line, shown(quoted), verdict, "", why, write, shown(text)), task
+            yield Check(line, shown(quoted), verdict, "", why, write, shown(text)), citation
 
     def quote_verdict(self, words: str, citation: str) -> tuple[Verdict, str]:
         """Whether words stand where they are said to."""
@@ -212,16 +259,42 @@ class References:
         return ("supported", f"stands at {citation}") if is_there else ("contradicted", problem)
 
     def stands_in(self, citation: str, pieces: Sequence[str]) -> bool:
-        """Whether a rollout has the words, whatever the white space between them."""
+        """Whether an item, or a rollout where none is named, has the words, whatever stands between them."""
         for source in self.evidence.sources:
             try:
                 rollout = source.run.rollout_at(source.run.row(citation.partition("#")[0])) if source.run else None
             except BladeError:
                 continue
-            text = " ".join(" ".join(item.text for item in rollout.items).split()) if rollout else ""
-            if all(" ".join(piece.split()) in text for piece in pieces):
+            items = rollout.items if rollout else []
+            _, has_item, number = citation.partition("#")
+            text = "\n".join(item.text for item in (items[int(number) : int(number) + 1] if has_item else items))
+            if all(has_words(text, piece) for piece in pieces):
                 return True
         return False
+
+
+def listings(value: Any, names: frozenset[str]) -> Iterator[tuple[str, frozenset[str]]]:
+    """Texts in lists, with the stems of the name of the object that the list belongs to."""
+    if isinstance(value, Mapping):
+        own = frozenset(stems(str(value.get("title") or value.get("what") or value.get("name") or "")[:LONGEST_NAMED]))
+        for inner in value.values():
+            yield from listings(inner, own or names)
+    elif isinstance(value, list):
+        for entry in value:
+            if isinstance(entry, str):
+                yield entry, names
+            else:
+                yield from listings(entry, names)
+
+
+def has_words(text: str, piece: str) -> bool:
+    """Whether a text has words in this order, as it stands or as Markdown shows it."""
+    return any(words_of(shape(piece)) in words_of(shape(text)) for shape in (str, plain))
+
+
+def words_of(text: str) -> str:
+    """The words of a text with one space around each; what stands between them says nothing."""
+    return f" {' '.join(WORDS.findall(without_code_marks(text)))} "
 
 
 def is_beside(found: re.Match[str], cited: Mention) -> bool:

@@ -8,9 +8,9 @@ import re
 from collections.abc import Sequence
 from random import Random
 
-from blade.golden.blocks import Section, join_sections, split_sections
 from blade.golden.drafting import LABELS
 from blade.golden.facts import Fact
+from blade.golden.paraphrase import Section, join_sections, split_sections
 
 FRAMES = {
     "facts in doubt": (
@@ -61,7 +61,8 @@ def adversaries(golden: str, facts: Sequence[Fact], shallow: str, *, other: str 
         "bare values": f"{shallow}\n## Findings\n\n{bare_values(facts)}\n",
         **{name: f"{shallow}\n## Findings\n\n{framed(facts, frames)}\n" for name, frames in FRAMES.items()},
     }
-    return made if other is None else {**made, "another model's report": other}
+    made |= {"another model's report": other} if other is not None else {}
+    return {name: text for name, text in made.items() if text != golden}  # a report without ids has none to replace
 
 
 def framed(facts: Sequence[Fact], frames: Sequence[str]) -> str:

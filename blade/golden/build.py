@@ -21,10 +21,10 @@ from blade.golden.sidecar import sidecar_of
 from blade.golden.sources import NARRATIVE, VERSUS, Source, diagnose_model
 from blade.report.claims import Rendered
 from blade.report.comparison_report import PROSE_SECTIONS as COMPARISON_SECTIONS
-from blade.report.comparison_report import render_comparison_with_claims
+from blade.report.comparison_report import render_comparison
 from blade.report.files import write_file
 from blade.report.narrative import Narrative, NarrativeError, read_narrative
-from blade.report.report import PROSE_SECTIONS, Prose, render_with_claims
+from blade.report.report import PROSE_SECTIONS, Prose, render_texts
 
 REPORT, METRICS, SHALLOW = "_golden_report.md", "_golden_report_metrics.json", "_shallow.md"
 REQUIRED = (
@@ -80,12 +80,13 @@ def build(source: Source, model: str) -> Built:
     prose = Prose(narrative=narrative, sources=evidence.writing, left_out=None)
     if evidence.comparison is not None:
         check_headings(narrative, COMPARISON_REQUIRED, COMPARISON_SECTIONS)
-        rendered = render_comparison_with_claims(evidence.comparison, prose)
+        rendered = render_comparison(evidence.comparison, prose).appendix
         files = {f"{model}{REPORT}": rendered.text.encode()}
     else:
         check_sections(narrative, found[0].analysis)
         command = f"blade golden build {source.benchmark} --model {model}"
-        rendered = render_with_claims(found[0].analysis, command=command, prose=prose, benchmark=source.benchmark)
+        texts = render_texts(found[0].analysis, command=command, prose=prose, benchmark=source.benchmark)
+        rendered = texts.appendix
         files = {
             f"{model}{REPORT}": rendered.text.encode(),
             f"{model}{METRICS}": sidecar_of(source.benchmark, found[0].analysis),
@@ -98,7 +99,7 @@ def evidence_about(found: Sequence[Diagnosed], source: Source) -> Evidence:
     """Diagnosed runs as evidence; two of them compared as the benchmark says."""
     if len(found) == 1:
         return evidence_of(found)
-    comparison = compare_many(list(found), CompareOptions(slices=source.options.slices, pack=source.options.pack))
+    comparison = compare_many(list(found), CompareOptions(slices=source.options.slices))
     runs = [RunSource(one.analysis, partial(known_run, one.run), one.analysis.success.rule) for one in found]
     return Evidence(runs, comparison)
 

@@ -156,7 +156,7 @@ def groups(truth: Truth) -> Iterator[Draft]:
 
 
 def modes(truth: Truth) -> Iterator[Draft]:
-    """The most common pattern, or for want of patterns the most common signal."""
+    """The most common pattern, or without patterns the most common signal."""
     for kind, name in (("patterns", "primary"), ("signals", "failed")):
         counted = {code: one[name] for code, one in truth.group(kind).items() if one.get(name)}
         for code in sorted(counted, key=lambda code: (-counted[code], code))[:2]:

@@ -9,7 +9,7 @@ by words that are false. Standard library only.
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import lru_cache
@@ -27,7 +27,8 @@ SAME = 0.8
 LEAST_GAIN, LEAST_MEAN = -0.03, 0.03
 """What knowing the word before must tell of a word, in nats: in a sentence, and in all of them together."""
 LEAST_WORDS = 6
-KINDS = {"#": "numbers", "`": "ids", "^": "labels"}
+MOST_SHOWN = 200
+KINDS = {"#": "numbers", "`": "ids", "^": "labels", "!": "negations"}
 MOST_EXCHANGED, MOST_RENAMED = 1 / 4, 1 / 8
 MOST_DENIED = 1 / 5
 MOST_MISPLACED = 1 / 2
@@ -62,7 +63,7 @@ class Statement:
     is_made_up: bool = False
     """Whether it names or quotes what does not exist."""
     kinds: frozenset[str] = frozenset()
-    """Kinds of values in it: numbers `#`, codes, capitals such as labels `^`."""
+    """Kinds of values in it: numbers `#`, codes, capitals such as labels `^`; `!` for a sentence."""
     wrong: frozenset[str] = frozenset()
     """Those of them of which one is another."""
 
@@ -133,21 +134,29 @@ def judge(
     run = str(truth.stated.get("model", ""))
     best, judging, fluency = read_golden(golden, run)
     said = read_passages(report, run=run)
-    prose = fluent(said, fluency)
+    comparisons = list(compared(said, best))
+    wrong = {(one.line, one.said) for one in comparisons if not one.holds}
+    own = Passages(without(wrong, said.sentences), without(wrong, said.rows), dropped=said.dropped)
+    prose = fluent(own, fluency)
     decided = {one.fact.id: one for one in found}
     known = {one.text for one in best.sentences}
     new = Passages([one for one in said.sentences if one.text not in known], [])
     met = [decided.get(fact.id) or judging.look_for(fact, prose, new) for fact in facts]
-    own, model = proofs(said), proofs(best)
-    statements = [*compared(said, best), *made_up(new, truth, model), *checked]
+    cited, model = proofs(said), proofs(best)
+    statements = [*comparisons, *made_up(new, truth, model), *checked]
     return Judgement(
         found=met,
         statements=statements,
-        proof=min(1.0, 2 * len(own & model) / len(model)) if model else 1.0,
+        proof=min(1.0, 2 * len(cited & model) / len(model)) if model else 1.0,
         structure=structure_of(said, best),
         overlap=overlap(said, best),
         caps=caps(said, best, prose, met, statements),
     )
+
+
+def without(wrong: Collection[tuple[int, str]], passages: Sequence[Passage]) -> list[Passage]:
+    """Passages that are not wrong: what turns the golden report round supports none of its facts."""
+    return [one for one in passages if (one.line, shown(one.text)[:MOST_SHOWN]) not in wrong]
 
 
 def fluent(said: Passages, fluency: Fluency) -> Passages:
@@ -168,22 +177,25 @@ def compared(said: Passages, golden: Passages) -> Iterator[Statement]:
             by_word.setdefault(word, []).append(one)
     for one in (*said.sentences, *said.rows):
         if one.text in known:
-            yield Statement(holds=True, line=one.line, said=shown(one.text)[:200], kinds=kinds_of(one.values))
+            yield Statement(
+                holds=True, line=one.line, said=shown(one.text)[:MOST_SHOWN], kinds=kinds_of(one, one.values)
+            )
         elif (other := nearest(one, by_word)) is not None:
             differs = one.values - other.values
             turned = (one.negations - other.negations) % 2 == 1
             yield Statement(
                 holds=not (differs or turned),
                 line=one.line,
-                said=shown(one.text)[:200],
-                true=shown(other.text)[:200],
-                kinds=kinds_of(one.values | other.values),
-                wrong=kinds_of(differs),
+                said=shown(one.text)[:MOST_SHOWN],
+                true=shown(other.text)[:MOST_SHOWN],
+                kinds=kinds_of(one, one.values | other.values),
+                wrong=kinds_of(one, differs) if turned else kinds_of(one, differs) - {"!"},
             )
 
 
-def kinds_of(values: frozenset[str]) -> frozenset[str]:
-    return frozenset(value[0] for value in values)
+def kinds_of(one: Passage, values: frozenset[str]) -> frozenset[str]:
+    """Kinds of values, and `!` for a sentence, which may be turned round."""
+    return frozenset({value[0] for value in values} | (set() if one.is_row else {"!"}))
 
 
 def nearest(one: Passage, by_word: dict[str, list[Passage]]) -> Passage | None:

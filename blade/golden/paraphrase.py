@@ -1,81 +1,77 @@
 """The golden report in different words, by rule: it must score high, for it says the same. Standard library only.
 
-Sections and lists come in another order, headings and phrases of the template are exchanged for others, and tables of
-up to ten columns become sentences. That is no human paraphrase: one written by hand stands beside the golden report as
+Sections and lists come in another order under other headings, and tables of up to ten columns become sentences. That is
+no human paraphrase: one written by hand stands beside the golden report as
 `<model>_paraphrase.md` and is scored too.
 """
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 
-from blade.golden.blocks import Section, cells_of, is_table, join_sections, paragraphs, split_sections
-
-HEADINGS = {
-    "Executive Summary": "Overview",
-    "Artifact Inventory": "What Was Looked At",
-    "Aggregate Results": "Overall Metrics",
-    "Workflow Funnel": "Stages Reached",
-    "Task Outcome Buckets": "Outcomes by Task",
-    "Dominant Failure Modes": "Root Causes of Failure",
-    "Concrete Examples": "Evidence from Single Cases",
-    "Sometimes-Pass Deep Dives": "Tasks Solved Sometimes",
-    "Never-Pass Deep Dives": "Tasks Never Solved",
-    "Findings No Table Shows": "What the Counts Hide",
-    "Cross-Model Comparison": "Against Other Models",
-    "Recommendations": "What to Do Next",
-    "Reproducibility Notes": "How to Get This Again",
-}
-PHRASES = {
-    r"\bbehavioural issue\b": "issue of behaviour",
-    r"\bin the passing\b": "in the successful",
-    r"\bfailing rollouts\b": "unsuccessful rollouts",
-    r"\bmean over tasks of\b": "average across tasks of",
-    r"\bhigh confidence\b": "with high confidence",
-    r"\bA reader has judged every task of this bucket\.": "Somebody has read all of them.",
-    r"\bWhere its closest passing and failing rollouts part\b": "Here its nearest right and wrong attempts diverge",
-    r"\bTo check\b": "Look it up with",
-    r"\bDraft cause\b": "Suspected cause",
-    r"\bSeen in its failing rollouts\b": "Noticed when it goes wrong",
-    r"\bEvery task has\b": "Each task has",
-    r"\bWhat could be done\b": "Possible work",
-}
 LEFT_OUT = ("what it is", "how it is told", "meaning", "se", "n", "sidecars", "see")
 """Columns that explain and measure nothing."""
 MOST_COLUMNS = 10
 
 
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A heading of the second level and what stands below it; the first has none and holds the title."""
+
+    heading: str
+    """The heading's line, empty for what stands above the first."""
+    body: str
+    """Everything up to the next one."""
+
+
+def split_sections(report: str) -> list[Section]:
+    """The sections of a report, in order."""
+    parts = re.split(r"^(?=## )", report, flags=re.MULTILINE)
+    head, rest = (parts[0], parts[1:]) if not report.startswith("## ") else ("", parts)
+    split = [part.partition("\n") for part in rest]
+    return [Section("", head), *(Section(heading, body) for heading, _, body in split)]
+
+
+def join_sections(sections: list[Section]) -> str:
+    """A report from its sections."""
+    pieces = [f"{one.heading}\n\n{one.body.strip()}" if one.heading else one.body.strip() for one in sections]
+    return "\n\n".join(piece for piece in pieces if piece) + "\n"
+
+
+def paragraphs(body: str) -> list[str]:
+    """Pieces of a text that are set apart by blank lines."""
+    return [piece for piece in re.split(r"\n\s*\n", body.strip()) if piece]
+
+
+def is_table(paragraph: str) -> bool:
+    return paragraph.lstrip().startswith("|")
+
+
+def cells_of(line: str) -> list[str]:
+    """The cells of a table's line, as they are written."""
+    return [cell.strip() for cell in re.split(r"(?<!\\)\|", line.strip().strip("|"))]
+
+
 def paraphrase(golden: str) -> str:
-    """The report in different words."""
+    """The report in another order, with its tables in sentences."""
     head, *rest = split_sections(golden)
-    first = [section for section in rest if section.heading == "## Executive Summary"]
-    others = [section for section in rest if section not in first]
-    reordered = [head, *first, *others[::-1]]
-    return reworded(join_sections([Section(renamed(one.heading), rewritten(one.body)) for one in reordered]))
+    turned = [Section(renamed(one.heading), rewritten(one.body)) for one in rest[::-1]]
+    return join_sections([Section("", rewritten(head.body)), *turned])
 
 
 def renamed(heading: str) -> str:
     """A heading in other words."""
-    title = heading.removeprefix("## ")
-    return f"## {HEADINGS.get(title, title)}" if heading else ""
-
-
-def reworded(text: str) -> str:
-    """Phrases of the template in other words; quotes and code stay."""
-    pieces = re.split(r"(`[^`\n]*`|“[^”]*”)", text)
-    for place in range(0, len(pieces), 2):
-        for pattern, words in PHRASES.items():
-            pieces[place] = re.sub(pattern, words, pieces[place])
-    return "".join(pieces)
+    return f"## On {heading.removeprefix('## ').lower()}"
 
 
 def rewritten(body: str) -> str:
     """A section with its sub-sections reversed and its tables in sentences."""
     parts = re.split(r"^(?=### )", body, flags=re.MULTILINE)
     ordered = [parts[0], *parts[:0:-1]] if len(parts) > 2 else parts
-    return "\n\n".join("\n\n".join(told(piece) for piece in paragraphs(part)) for part in ordered)
+    return "\n\n".join("\n\n".join(retell(piece) for piece in paragraphs(part)) for part in ordered)
 
 
-def told(paragraph: str) -> str:
+def retell(paragraph: str) -> str:
     """A table as sentences, a flat list backwards, anything else as it is."""
     if is_table(paragraph):
         return " ".join(sentences_of(paragraph)) or paragraph

@@ -1,8 +1,8 @@
 """A report as passages that can support a fact: sentences, rows of tables, and up to three neighbours together.
 
 Each has its words as stems in order and its values: numbers, codes, capitals such as labels, and quotations. What a
-report does not say in its own name (questions, block quotes, what it puts into doubt) is no passage. Whether words are
-sentences at all is told by how they follow each other in the golden report. Standard library only.
+report does not say in its own name (questions, block quotes, what it puts into doubt) is not a passage. Whether words
+are sentences at all is told by how they follow each other in the golden report. Standard library only.
 """
 
 import math
@@ -158,10 +158,7 @@ def sentences_of(document: Document) -> Iterator[tuple[Passage, bool]]:
     for place, (sentence, passage) in enumerate(found):
         behind = found[place + 1][0] if place + 1 < len(found) else None
         is_retracted = (
-            behind is not None
-            and behind.passage == sentence.passage
-            and re.match(r"\W*(?:that|this|it) is (?:wrong|false|untrue|not (?:so|true))\b", behind.text, re.I)
-            is not None
+            behind is not None and behind.passage == sentence.passage and RETRACTED.match(behind.text) is not None
         )
         yield Passage(sentence.text, sentence.line, part_of(sentence.section)), not passage.quoted and not is_retracted
 

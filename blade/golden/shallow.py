@@ -1,6 +1,6 @@
 """The shallow control: what somebody could write without reading a single rollout. Standard library only.
 
-Headings and the tables of totals stay; every finding, example and reason goes. A judge that likes it is no judge.
+Headings and the tables of totals stay; every finding, example and reason goes. A judge that likes it is not a judge.
 """
 
 import re

@@ -98,7 +98,7 @@ async def _ask(model: Model, report: str, facts: Sequence[Fact], votes: int) -> 
 
 
 async def one_ballot(model: Model, request: Request) -> Ballot | None:
-    """One vote; an answer that is not what was asked for is no vote."""
+    """One vote; an answer that is not what was asked for is not a vote."""
     reply = await model.ask(request)
     text = reply.text
     try:

@@ -1,7 +1,7 @@
 """One checked thing: what was seen, whether it is good, and what to do when it is not. Standard library only."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 Phase = Literal["skill", "rollouts", "golden"]
@@ -61,10 +61,7 @@ def as_json(checks: Sequence[Check]) -> dict[str, Any]:
         "passed": sum(check.status == "PASS" for check in checks),
         "failed": sum(check.status == "FAIL" for check in checks),
         "skipped": sum(check.status == "SKIP" for check in checks),
-        "checks": [
-            {"phase": check.phase, "status": check.status, "message": check.message, "hint": check.hint}
-            for check in checks
-        ],
+        "checks": [asdict(check) for check in checks],
     }
 
 

@@ -1,4 +1,4 @@
-"""Rollout rows as far as a package's promises go: keys, scores and what was said. Standard library only.
+"""Rollout rows as far as a package's promises go: keys, scores, what was said, and totals. Standard library only.
 
 The engine reads the same files with everything in them (`blade.rollouts`); here each row is a key, a number and a
 fingerprint, which is enough to tell whether a run is whole, scored, comparable and not a copy of another.
@@ -19,7 +19,8 @@ REWARD_FIELDS = ("reward", "score")
 """Fields in order of preference: the first that any row of the file has is the one for all of its rows."""
 PLACEHOLDER = re.compile(r"<\s*placeholder|\b(?:TODO|TBD|FIXME)\b|^\s*\.\.\.\s*$", re.IGNORECASE)
 RULE = re.compile(r"(?:reward|score)\s*(>=|==|>)\s*([0-9.eE+-]+)")
-TOLERANCE = 1e-9
+TOLERANCE, SHARE_TOLERANCE = 1e-9, 5e-4
+"""How far a score may be off its bound, and a stated share: half a unit of the third digit."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,16 +47,6 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BadLine:
-    """A line that holds no rollout."""
-
-    line: int
-    """Its number, from 1."""
-    reason: str
-    """Why it cannot be used."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Rows:
     """A rollout file."""
 
@@ -63,8 +54,8 @@ class Rows:
     """Where it is."""
     rows: list[Row]
     """Its rollouts."""
-    bad: list[BadLine]
-    """Lines that hold none."""
+    bad: list[tuple[int, str]]
+    """Numbers of the lines that hold none, and why."""
     task_field: str | None
     """The field tasks are told apart by."""
     repeat_field: str | None
@@ -82,11 +73,11 @@ class Rows:
 def read_rows(path: Path) -> Rows:
     """The rows of a file; a line that is none is told, and the reading goes on."""
     objects: list[tuple[int, dict[str, Any]]] = []
-    bad: list[BadLine] = []
+    bad: list[tuple[int, str]] = []
     for number, line in lines_of(path):
         value, reason = decode(line)
         if value is None:
-            bad.append(BadLine(line=number, reason=reason))
+            bad.append((number, reason))
         else:
             objects.append((number, value))
     task = used_field(objects, TASK_FIELDS)
@@ -164,7 +155,7 @@ def key_text(value: Any) -> str | None:
 
 
 def as_number(value: Any) -> float | None:
-    """A finite number, or nothing: a text, a flag, NaN and infinity are no scores."""
+    """A finite number, or nothing: a text, a flag, NaN and infinity are not scores."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
         return None
     return float(value)
@@ -190,3 +181,61 @@ def is_success(reward: float, rule: str | None) -> bool | None:
     if sign == "==":
         return abs(reward - bound) <= TOLERANCE
     return reward > bound if sign == ">" else reward >= bound - TOLERANCE
+
+
+def count_totals(run: Rows, rule: str | None) -> dict[str, float | None]:
+    """The totals of one run under a success rule; without one, rewards of 0 and 1 speak for themselves.
+
+    The engine computes the same with intervals (`blade.metrics`). What needs more than the score is `None`.
+    """
+    tasks = run.by_task()
+    rewards = {task: [row.reward for row in rows if row.reward is not None] for task, rows in tasks.items()}
+    scored = {task: own for task, own in rewards.items() if own}
+    shares = success_shares(scored, rule)
+    return {
+        "num_tasks": len(tasks),
+        "num_rollouts": sum(map(len, tasks.values())),
+        "mean_reward": mean([sum(own) / len(own) for own in scored.values()]),
+        "pass_at_1": None if shares is None else mean(shares),
+        "always": None if shares is None else sum(share == 1.0 for share in shares),
+        "sometimes": None if shares is None else sum(0.0 < share < 1.0 for share in shares),
+        "never": None if shares is None else sum(share == 0.0 for share in shares),
+    }
+
+
+def success_shares(scored: dict[str, list[float]], rule: str | None) -> list[float] | None:
+    """Per task: the share of its rollouts that succeed."""
+    graded = any(reward not in (0.0, 1.0) for rewards in scored.values() for reward in rewards)
+    if rule is None and graded:
+        return None
+    passed = {task: [is_success(reward, rule) for reward in rewards] for task, rewards in scored.items()}
+    if any(one is None for of_task in passed.values() for one in of_task):
+        return None
+    return [sum(map(bool, of_task)) / len(of_task) for of_task in passed.values()]
+
+
+def mean(values: list[float]) -> float | None:
+    return sum(values) / len(values) if values else None
+
+
+def differences(stated: dict[str, Any], totals: dict[str, float | None]) -> list[str]:
+    """What a metrics sidecar says otherwise than the rows, in words; a bucket is counted or listed."""
+    buckets = stated.get("buckets")
+    said = {**stated, **(buckets if isinstance(buckets, dict) else {})}
+    also = {"total_tasks": totals["num_tasks"], "total_rollouts": totals["num_rollouts"]}
+    sizes = {name: len(value) if isinstance(value, list) else value for name, value in said.items()}
+    pairs = [(name, sizes.get(name), true) for name, true in (totals | also).items()]
+    return [f"{name} is {seen}, the rows give {shown(true)}" for name, seen, true in pairs if differs(seen, true)]
+
+
+def differs(said: Any, true: float | None) -> bool:
+    """Whether a stated value is not what the rows give; what is not stated or not known is not compared."""
+    if said is None or true is None:
+        return False
+    if isinstance(said, bool) or not isinstance(said, int | float):
+        return True
+    return abs(said - true) > (SHARE_TOLERANCE if isinstance(true, float) else 0)
+
+
+def shown(value: float | None) -> str:
+    return f"{value:.4f}" if isinstance(value, float) else str(value)

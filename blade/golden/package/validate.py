@@ -6,10 +6,8 @@ from pathlib import Path
 from typing import Literal
 
 from blade.golden.package.checks import PHASES, Check, Phase, judged, skipped
-from blade.golden.package.golden import check_golden
 from blade.golden.package.layout import Package, find_package
-from blade.golden.package.rollouts import check_rollouts
-from blade.golden.package.skill import check_skill
+from blade.golden.package.structure import check_golden, check_rollouts, check_skill
 
 LEAST_FACTS = 8
 ENGINE_NEEDS = ("msgspec", "numpy", "jinja2", "yaml")
@@ -34,10 +32,10 @@ def validate(
 def check_structure(package: Package, phase: Phase, least_facts: int) -> list[Check]:
     """What any Python can tell about one phase."""
     if not package.folder.is_dir():
-        return [judged(phase, "", bad=f"{package.folder}: is no folder", hint="Name a benchmark's folder.")]
+        return [judged(phase, "", bad=f"{package.folder}: is not a folder", hint="Name a benchmark's folder.")]
     if phase == "skill":
-        return check_skill(package)
-    return check_rollouts(package) if phase == "rollouts" else check_golden(package, least_facts=least_facts)
+        return list(check_skill(package))
+    return list(check_rollouts(package) if phase == "rollouts" else check_golden(package, least_facts=least_facts))
 
 
 def engine_checks(package: Package, phase: Phase) -> list[Check]:
