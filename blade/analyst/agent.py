@@ -79,7 +79,7 @@ def split(command: str) -> list[str]:
     try:
         words = shlex.split(command)
     except ValueError as error:
-        raise UsageError(f"--agent-cmd {command!r} is no command line: {error}.") from error
+        raise UsageError(f"--agent-cmd {command!r} is not a command line: {error}.") from error
     if not words:
         raise UsageError("--agent-cmd is empty; give the command that starts the agent, such as 'claude -p'.")
     return words

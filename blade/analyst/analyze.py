@@ -11,7 +11,7 @@ import msgspec
 
 from blade.analyst.asking import Opinion, Reader, form_opinion
 from blade.analyst.narrating import Writing
-from blade.analyst.prompt import Question
+from blade.analyst.prompt import Question, with_precedent
 from blade.analyst.record import keep_opinion
 from blade.analyst.selection import questions, tasks_to_read
 from blade.errors import UsageError
@@ -30,13 +30,13 @@ class AnalystOptions(msgspec.Struct, frozen=True, kw_only=True):
     tasks: int | None = None
     """Tasks read at most; all when not given."""
     votes: int = 1
-    """Independent readings of each task."""
+    """Independent readings of a task, at most; more than one only where the first is not sure."""
     attempts: int = 3
     """Answers taken from a reading before it counts as undecided."""
     chars: int = 24_000
     """Characters of trajectories shown per task, about."""
     concurrency: int = 4
-    """Tasks asked about at once."""
+    """Number of tasks to ask about in parallel."""
     again: bool = False
     """Whether tasks that a reader has judged are read too."""
     narrative: bool = True
@@ -64,16 +64,27 @@ def plan(workspace: Workspace, options: AnalystOptions) -> list[Question]:
 
 
 async def analyze(workspace: Workspace, model: Model, options: AnalystOptions, *, told: Told) -> list[Opinion]:
-    """Asks about every task on the list; opinions in the order of the list."""
+    """Asks about every task on the list; opinions in the order of the list.
+
+    The first task of each group is read before the others, which are asked about with what was said of it.
+    """
     if options.votes < 1 or options.attempts < 1:
         raise UsageError("votes and attempts must be at least 1.")
     asked = plan(workspace, options)
     reader = Reader(model, options.sampling, options.votes, options.attempts, workspace.analysis, workspace.run())
     opinions: dict[str, Opinion] = {}
-    async for opinion in as_formed(asked, reader, options.concurrency):
-        put_down(workspace, opinion)
-        opinions[opinion.task] = opinion
-        told(opinion, len(opinions), len(asked))
+
+    async def read_all(questions: Sequence[Question]) -> None:
+        async for opinion in as_formed(questions, reader, options.concurrency):
+            put_down(workspace, opinion)
+            opinions[opinion.task] = opinion
+            told(opinion, len(opinions), len(asked))
+
+    first = {question.group: question.task for question in reversed(asked)}
+    await read_all([question for question in asked if not question.group or first[question.group] == question.task])
+    labels = {group: opinions[task].label for group, task in first.items()}
+    rest = [question for question in asked if question.task not in opinions]
+    await read_all([with_precedent(one, label) if (label := labels[one.group]) else one for one in rest])
     return [opinions[question.task] for question in asked if question.task in opinions]
 
 

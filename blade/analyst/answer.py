@@ -4,17 +4,20 @@ The JSON Schema handed to the model is generated from `Answer`. Citations use th
 quote must stand, word for word, where it is said to stand.
 """
 
+import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import msgspec
 
 from blade.analyst.conversation import NotAccepted, read_json
 from blade.analyst.excerpts import Excerpt
-from blade.analyst.reasons import check_reason, with_citations
+from blade.audit.figures import find_figures
+from blade.audit.markdown import QUOTED, plain
 from blade.diagnosis.analysis import Analysis
 from blade.diagnosis.labels import Confidence, Evidence, Label
 from blade.errors import BladeError
+from blade.report.citations import item_of, rollout_of
 from blade.report.labelling import check_label
 from blade.rollouts import Run
 
@@ -70,7 +73,7 @@ def cite(proof: Proof, known: dict[str, str]) -> Evidence:
     match = CITED.fullmatch(proof.rollout.strip())
     if match is None or match[1] not in known:
         names = ", ".join(known)
-        raise NotAccepted(f"{proof.rollout[:60]!r} is no rollout you were shown; they are {names}, cited as R1#5.")
+        raise NotAccepted(f"{proof.rollout[:60]!r} is not a rollout you were shown; they are {names}, cited as R1#5.")
     return Evidence(citation=known[match[1]] + (f"#{match[2]}" if match[2] else ""), quote=proof.quote)
 
 
@@ -94,3 +97,49 @@ def renamed(message: str, excerpts: Sequence[Excerpt]) -> str:
     for excerpt in excerpts:
         message = message.replace(f"{excerpt.citation}", excerpt.name)
     return message
+
+
+NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
+NAME = re.compile(r"\bR(\d+)(#\d+)?\b")
+
+
+def check_reason(label: Label, excerpts: Sequence[Excerpt]) -> None:
+    """Raises `NotAccepted` when the reason states or quotes what stands in nothing it cites."""
+    shown = "\n".join(texts_behind(label, excerpts))
+    for quoted in QUOTED.findall(label.reason):
+        if quoted[1:-1].strip(" .,") not in shown:
+            raise NotAccepted(f"your reason quotes {quoted[:60]!r}, which stands in nothing you cite; leave it out.")
+    known = numbers_in(shown)
+    reason = plain(label.reason)
+    for figure in find_figures(reason):
+        if figure.value not in known and not (figure.word and figure.value <= 1):
+            said = reason[figure.start : figure.end].strip()
+            raise NotAccepted(f"your reason states {said!r}, which stands in nothing you cite; leave it out.")
+
+
+def texts_behind(label: Label, excerpts: Sequence[Excerpt]) -> Iterator[str]:
+    """The cited items, and the fields of the rollouts that were shown."""
+    rollouts = {excerpt.citation: excerpt.rollout for excerpt in excerpts}
+    for proof in label.evidence:
+        place = item_of(proof.citation)
+        items = rollouts[rollout_of(proof.citation)].items
+        yield from (item.text for item in items if place in (None, item.position))
+    yield from (json.dumps(rollout.fields, ensure_ascii=False, default=str) for rollout in rollouts.values())
+
+
+def numbers_in(text: str) -> set[float]:
+    """Every number of a text, in digits or in words, with its sign and without."""
+    digits = {float(found.replace(",", "").rstrip(".")) for found in NUMBER.findall(text)}
+    signed = {figure.value for figure in find_figures(text)}
+    return digits | signed | set(map(abs, signed))
+
+
+def with_citations(reason: str, excerpts: Sequence[Excerpt]) -> str:
+    """The reason with rollouts called by their citations, which readers of the report know."""
+    known = {excerpt.name: excerpt.citation for excerpt in excerpts}
+
+    def cited(found: re.Match[str]) -> str:
+        name = f"R{found[1]}"
+        return f"`{known[name]}{found[2] or ''}`" if name in known else found[0]
+
+    return NAME.sub(cited, reason)

@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 
+from blade.diagnosis.differences import Difference, in_words
 from blade.rollouts import Item, Rollout, citation
 
 FIELD_CHARS = 300
@@ -32,9 +33,12 @@ class Excerpt(msgspec.Struct, frozen=True, kw_only=True):
         return citation(self.rollout.task, self.rollout.repeat)
 
 
-def take_excerpt(name: str, rollout: Rollout, *, chars: int, hidden: Sequence[str] = ()) -> Excerpt:
+def take_excerpt(
+    name: str, rollout: Rollout, *, chars: int, hidden: Sequence[str] = (), differences: Sequence[Difference] = ()
+) -> Excerpt:
     """The rollout's verdict, fields and items in about so many characters; `hidden` fields are left out."""
-    head = "\n".join([verdict_line(rollout), *field_lines(rollout.fields, hidden)])
+    lines = [verdict_line(rollout), *field_lines(rollout.fields, hidden), *map(difference_line, differences)]
+    head = "\n".join(lines)
     per_item = max(LEAST_ITEM_CHARS, (chars - len(head)) // max(1, len(rollout.items)))
     return Excerpt(name=name, rollout=rollout, text="\n\n".join([head, *items_text(rollout.items, chars, per_item)]))
 
@@ -50,6 +54,13 @@ def field_lines(fields: Mapping[str, Any], hidden: Sequence[str]) -> list[str]:
     """What the verifier and the task's own fields say."""
     shown = ((name, value) for name, value in fields.items() if name not in hidden and value is not None)
     return [f"field {name}: {clipped(json.dumps(value, ensure_ascii=False), FIELD_CHARS)}" for name, value in shown]
+
+
+def difference_line(difference: Difference) -> str:
+    """Something the task lists and the rollout did otherwise."""
+    values = (("expected", difference.expected), ("given", difference.given), ("item", difference.item))
+    said = (f"{word} {clipped(str(value), FIELD_CHARS)}" for word, value in values if value is not None)
+    return f"difference: {'; '.join([in_words(difference), *said])}"
 
 
 def items_text(items: Sequence[Item], chars: int, per_item: int) -> list[str]:

@@ -14,7 +14,6 @@ from blade.audit.narrated import Standard
 from blade.diagnosis.analysis import Analysis, Cause
 from blade.diagnosis.labels import CAUSES, UNDECIDED, Evidence, is_by_rule
 from blade.errors import BladeError
-from blade.report.contrasts import MODES
 from blade.report.dives import cause_words
 from blade.report.headline import is_rate
 from blade.report.narrative import FrontMatter, Narrative
@@ -23,6 +22,8 @@ from blade.report.text import Markdown
 MOST_SIGHTINGS, MOST_FIELDS, MOST_LEVELS, MOST_TASKS, MOST_QUOTES = 6, 4, 6, 12, 24
 LONGEST_QUOTE = 160
 SIDES = ("failing", "passing")
+NO_MODE = ("baseline", "all modes", "oracle")
+"""Rows of the headroom that are not about one failure mode."""
 PLACE = "Findings No Table Shows"
 """Where a fact is tried."""
 
@@ -132,7 +133,7 @@ def sighting_templates(analysis: Analysis) -> Iterator[str]:
         name = f"traits[{literal(trait.trait)}]"
         shares = [f"{{{{ {name}.{side}[0] }}}} of {{{{ {name}.{side}[1] }}}} {side} rollouts" for side in SIDES]
         yield f"{{{{ {name}.trait }}}} goes with {trait.favours}ing: {' and '.join(shares)}"
-    modes = [row for row in analysis.headroom if row.mode not in MODES and (row.gain.value or 0) > 0]
+    modes = [row for row in analysis.headroom if row.mode not in NO_MODE and (row.gain.value or 0) > 0]
     titles = {signal.code: f"signals[{literal(signal.code)}].title" for signal in analysis.signals}
     for row in modes[:MOST_SIGHTINGS]:
         name = f"headroom[{literal(row.mode)}]"

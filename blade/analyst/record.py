@@ -50,7 +50,7 @@ def read_opinions(folder: Path) -> dict[str, Opinion]:
         try:
             opinion = DECODER.decode(line)
         except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-            raise InputError(f"{path}:{number}: is not an opinion: {error}. Mend or remove the line.") from error
+            raise InputError(f"{path}:{number}: is not an opinion: {error}. Fix or remove the line.") from error
         opinions[opinion.task] = opinion
     return opinions
 

@@ -7,8 +7,9 @@ import numpy as np
 from blade.analyst.excerpts import Excerpt, take_excerpt
 from blade.analyst.prompt import Question, make_question
 from blade.diagnosis.analysis import Analysis
+from blade.diagnosis.differences import Conventions, differences_of
 from blade.diagnosis.labels import every_label, is_by_rule
-from blade.report.workspace import LABELS, Workspace, judged_rollouts
+from blade.report.workspace import LABELS, Workspace, judged_rollouts, run_conventions
 from blade.rollouts import Run
 
 FAILING, PASSING = 2, 1
@@ -27,14 +28,16 @@ def tasks_to_read(analysis: Analysis, *, most: int | None = None, again: bool = 
 def questions(workspace: Workspace, run: Run, tasks: Sequence[str], *, chars: int) -> Iterator[Question]:
     """A question for every task that has a failing rollout to show; each about so many characters."""
     results = {result.task: result for result in workspace.analysis.tasks}
+    conventions = run_conventions(workspace, run)
+    groups = {item.task: item.group for item in workspace.analysis.reading_list}
     drafts = {label.task: label for label in every_label(workspace.folder / LABELS) if is_by_rule(label.author)}
     for task in tasks:
-        shown = shown_rollouts(workspace, run, task, chars=chars)
+        shown = shown_rollouts(workspace, run, task, conventions, chars=chars)
         if shown:
-            yield make_question(results[task], drafts.get(task), shown)
+            yield make_question(results[task], drafts.get(task), shown, group=groups.get(task, ""))
 
 
-def shown_rollouts(workspace: Workspace, run: Run, task: str, *, chars: int) -> list[Excerpt]:
+def shown_rollouts(workspace: Workspace, run: Run, task: str, conventions: Conventions, *, chars: int) -> list[Excerpt]:
     """Excerpts of a few failing rollouts and, where there is one, a passing one to hold against them."""
     index = run.table.tasks.index(task)
     rows = np.arange(*np.searchsorted(run.table.task, [index, index + 1])).tolist()
@@ -43,6 +46,12 @@ def shown_rollouts(workspace: Workspace, run: Run, task: str, *, chars: int) -> 
     passing = [rollout for rollout in rollouts if rollout.success is True][:PASSING]
     chosen = [*failing, *passing] if failing else []
     return [
-        take_excerpt(f"R{number}", rollout, chars=chars // len(chosen), hidden=KEYS)
+        take_excerpt(
+            f"R{number}",
+            rollout,
+            chars=chars // len(chosen),
+            hidden=KEYS,
+            differences=differences_of(rollout, conventions),
+        )
         for number, rollout in enumerate(chosen, start=1)
     ]

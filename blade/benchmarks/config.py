@@ -70,13 +70,13 @@ def load_config(root: Root, path: Path, *, whole: bool = True) -> Config:
         if not layers.problems:
             raise
         # What a missing include would have brought is the likely cause of everything after it.
-        raise ConfigError(told(layers.problems[0])) from error
+        raise ConfigError(problem_sentence(layers.problems[0])) from error
     servers, almost = find_servers(tree)
     problems = [*layers.problems, *almost]
     return Config(path=path, files=layers.paths, tree=tree, servers=servers, problems=problems, unset=unset)
 
 
-def told(problem: Problem) -> str:
+def problem_sentence(problem: Problem) -> str:
     """A problem as one sentence."""
     hint = f"; {problem.hint}" if problem.hint else ""
     return f"{problem.where}: {problem.message}{hint}" + ("" if hint.endswith("?") else ".")

@@ -68,7 +68,7 @@ class Details(Listing, frozen=True, kw_only=True):
     top_p: float | None
     """Nucleus sampling."""
     max_output_tokens: int | None
-    """Tokens per reply."""
+    """Maximum tokens per reply."""
     max_turns: int | None
     """Requests per rollout."""
 

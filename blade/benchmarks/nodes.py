@@ -50,7 +50,7 @@ class Node(NamedTuple):
         return isinstance(self.value, dict)
 
     def get(self, key: str) -> "Node | None":
-        """The value of a key; `None` when this is no mapping or has no such key."""
+        """The value of a key; `None` when this is not a mapping or has no such key."""
         found = self.value.get(key) if isinstance(self.value, dict) else None
         return found if isinstance(found, Node) else None
 
@@ -135,7 +135,7 @@ class Builder:
         if len(self.open) > MAX_DEPTH:
             raise ConfigError(f"{self.place(event)}: nested deeper than {MAX_DEPTH} levels.")
         if event.tag not in PLAIN_COLLECTIONS:
-            raise ConfigError(f"{self.place(event)}: a collection of type {event.tag} is no plain mapping or list.")
+            raise ConfigError(f"{self.place(event)}: a collection of type {event.tag} is not a plain mapping or list.")
 
     def leave(self) -> None:
         import yaml

@@ -1,8 +1,7 @@
-r"""Where in a free text the answer is: in the last `\boxed{}`, or after the last "Answer:", "####" or "answer is"."""
+"""Where in a free text the answer is: after the last "Answer:", "####" or "answer is"."""
 
 import re
 
-BOXED = re.compile(r"\\boxed\s*\{((?:[^{}]|\{[^{}]*\})*)\}")
 MARK = re.compile(r"(?:#{4}|\banswer\b\W{0,6}?(?:\bis\b|[:=])(?:\W{0,4}\bis\b)?)[ \t*_`]*", re.IGNORECASE)
 MOST_MARKS = 20
 """Marks that are looked at: a text that goes round in circles has hundreds."""
@@ -12,12 +11,6 @@ NEXT_QUESTION = re.compile(r"\n\s*(?:question|problem|user|human)\b[^\n]{0,20}:"
 def own_part(text: str) -> str:
     """A text up to where a model that was asked one question goes on to make up the next one."""
     return NEXT_QUESTION.split(text, maxsplit=1)[0]
-
-
-def last_boxed(text: str) -> str | None:
-    """What the last box holds; `None` without a box."""
-    boxes = BOXED.findall(text)
-    return boxes[-1] if boxes else None
 
 
 def marked_lines(text: str) -> list[str]:

@@ -17,7 +17,7 @@ from blade.errors import BladeError, InputError
 def judge_rows(environment: Environment) -> None:
     """Judges the rows of the file named on the command line, or of standard input.
 
-    Exits with 1 if one of them is no row, and with 3 if they cannot be read or cannot be judged here.
+    Exits with 1 if one of them is not a row, and with 3 if they cannot be read or cannot be judged here.
     """
     parser = argparse.ArgumentParser(description=f"Judge rollout rows in the environment '{environment.name}'.")
     parser.add_argument("rows", metavar="ROWS.jsonl", help="rollout rows, one JSON object per line; - for stdin")
@@ -38,7 +38,7 @@ def stopped(message: str) -> int:
 
 
 def judged(environment: Environment, line: bytes, number: int) -> Verdict | None:
-    """The verdict on a row, printed; `None` for a line that is no row."""
+    """The verdict on a row, printed; `None` for a line that is not a row."""
     try:
         row: dict[str, Any] = msgspec.json.decode(line, type=dict[str, Any])
         verdict = environment.verify(row, row["response"]["output"])

@@ -41,7 +41,7 @@ class AggregateOptions(msgspec.Struct, frozen=True, kw_only=True):
     inputs: Path | None = None
     """Materialized inputs; by default those beside the rollouts."""
     expected_repeats: int | None = None
-    """Rollouts every task should have, where no inputs say it."""
+    """Number of rollouts each task should have, if no inputs state it."""
 
 
 class Aggregated(msgspec.Struct, frozen=True, kw_only=True):
@@ -65,7 +65,7 @@ class Loaded(msgspec.Struct, frozen=True, kw_only=True):
     expected: Expected | None
     """The materialized inputs, if there are any."""
     repeats: int | None
-    """Rollouts every task should have, where no inputs say it."""
+    """Number of rollouts each task should have, if no inputs state it."""
     notes: list[str]
     """What a reader should know."""
 
@@ -114,7 +114,7 @@ def load(rollouts: Path, options: AggregateOptions) -> Loaded:
         notes.append("without materialized inputs nobody says how many rollouts were expected")
     if expected is not None:
         check_strangers(scored, expected)
-        notes += [f"{expected.bad} lines of {expected.path.name} are no inputs"] if expected.bad else []
+        notes += [f"{expected.bad} lines of {expected.path.name} are not inputs"] if expected.bad else []
     return Loaded(scored=scored, expected=expected, repeats=options.expected_repeats, notes=notes)
 
 

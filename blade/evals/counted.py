@@ -54,14 +54,20 @@ class Row(NamedTuple):
     info: dict[str, Any]
     """The same for the profile, where the row's own number wins."""
     fields: Mapping[str, msgspec.Raw]
+    is_counted: bool = False
+    """Whether its repeat is how often its task came before."""
 
 
-def read_lines(path: Path) -> Iterator[Line]:
-    """The lines of a file that are not blank, plain or compressed."""
+def read_lines(path: Path, start: int = 0, end: int | None = None) -> Iterator[Line]:
+    """The lines of a file that are not blank, plain or compressed; of a range, counted from its beginning."""
     try:
         with open_stream(path) as stream:
-            offset = 0
+            offset = start
+            if start:
+                stream.seek(start)
             for number, data in enumerate(stream, 1):
+                if end is not None and offset >= end:
+                    return
                 if data.strip():
                     yield Line(data, number, offset)
                 offset += len(data)
@@ -72,7 +78,8 @@ def read_lines(path: Path) -> Iterator[Line]:
 def parse_row(data: bytes, counter: dict[str, int]) -> Row:
     """A row's key and numbers. Rows without indices are told apart by their request and numbered by occurrence."""
     fields = raw_fields(data)
-    key = key_of(fields) or counted_key(fields, counter)
+    named = key_of(fields)
+    key = named or counted_key(fields, counter)
     own = {name: number for name, raw in fields.items() if (number := number_in(raw)) is not None}
     for name in (TASK, REPEAT):
         own.pop(name, None)
@@ -80,7 +87,8 @@ def parse_row(data: bytes, counter: dict[str, int]) -> Row:
     info = {"rollout_id": f"{key[0]}:{key[1]}", TASK: key[0], REPEAT: key[1]}
     reward = {"reward": own["reward"]} if "reward" in own else {}
     numbers = {name: int(value) if isinstance(value, bool) else value for name, value in own.items()}
-    return Row(key, agent_of(fields), {**numbers, **usage}, {**info, **reward, **usage, **numbers}, fields)
+    everything = {**info, **reward, **usage, **numbers}
+    return Row(key, agent_of(fields), {**numbers, **usage}, everything, fields, named is None)
 
 
 def raw_fields(data: bytes) -> dict[str, msgspec.Raw]:
@@ -89,7 +97,7 @@ def raw_fields(data: bytes) -> dict[str, msgspec.Raw]:
     except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError):
         value = decode_any(data)
         if not isinstance(value, dict):
-            raise BadRow("is no object") from None
+            raise BadRow("is not an object") from None
         return FIELDS.decode(msgspec.json.encode(value))
 
 
@@ -103,7 +111,7 @@ def key_of(fields: Mapping[str, msgspec.Raw]) -> Key | None:
 def counted_key(fields: Mapping[str, msgspec.Raw], counter: dict[str, int]) -> Key:
     asked = fields.get("responses_create_params")
     if asked is None:
-        raise BadRow(f"has neither {TASK} and {REPEAT} nor responses_create_params to tell its task by")
+        raise BadRow(f"has neither {TASK} and {REPEAT} nor responses_create_params to identify its task")
     task = blake2b(bytes(asked), digest_size=6).hexdigest()
     counter[task] = counter.get(task, -1) + 1
     return task, counter[task]

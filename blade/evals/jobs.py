@@ -4,8 +4,11 @@ import msgspec
 
 from blade.benchmarks.benchmark import Benchmark
 from blade.environments import Environment, load_environment
+from blade.environments.judged.verifier import VOTES, Judged
 from blade.errors import UsageError
 from blade.evals.agent import Limits
+from blade.evals.commands import CommandLimits, CommandPlayer
+from blade.evals.judging import ModelJudge
 from blade.evals.manifest import Settings, server_shown, settings_of
 from blade.evals.plan import Plan, check_data, plan_of
 from blade.evals.players import ModelPlayer, Player
@@ -14,6 +17,21 @@ from blade.llm import Model, Sampling, connect
 from blade.llm.connect import TIMEOUT, Api, choose_api
 from blade.llm.retrying import Backoff
 from blade.llm.text_tools import TextToolModel, ToolStyle
+
+
+class JudgeTarget(msgspec.Struct, frozen=True, kw_only=True):
+    """Which model judges."""
+
+    model: str
+    """Its name."""
+    base_url: str | None = None
+    """Its server."""
+    votes: int = VOTES
+    """Votes per answer at most."""
+
+    def judge(self) -> ModelJudge:
+        """The judge."""
+        return ModelJudge(connect(self.model, base_url=self.base_url))
 
 
 class Target(msgspec.Struct, frozen=True, kw_only=True):
@@ -27,26 +45,32 @@ class Target(msgspec.Struct, frozen=True, kw_only=True):
     """How it is asked."""
     agent_url: str | None = None
     """A NeMo Gym agent that plays instead of our own loop."""
+    agent_cmd: str | None = None
+    """The command of an agent that plays instead of our own loop."""
+    agent: CommandLimits = CommandLimits()
+    """What that agent may use."""
+    judge: "JudgeTarget | None" = None
+    """Who judges, where a model does."""
     tools: ToolStyle = "native"
     """How it calls tools: by its API, or by lines of text."""
     timeout: float = TIMEOUT
-    """Seconds one request may take."""
+    """Timeout of a request, in seconds."""
     attempts: int = 6
-    """Times a request that may yet succeed is made."""
+    """Number of attempts for a request that may still succeed."""
     backoff: float = 0.5
     """Seconds before the second time; doubles from there."""
 
     @property
     def spoken(self) -> str:
         """The API that is really spoken."""
-        if self.agent_url:
-            return "agent"
+        if self.agent_url or self.agent_cmd:
+            return "agent" if self.agent_url else "command"
         return choose_api(self.model, base_url=self.base_url) if self.api == "auto" else self.api
 
     @property
     def server(self) -> str | None:
         """Where it is, for the manifest."""
-        return server_shown(self.agent_url or self.base_url)
+        return None if self.agent_cmd else server_shown(self.agent_url or self.base_url)
 
     def connect(self) -> Model:
         """The model."""
@@ -71,9 +95,9 @@ class Wishes(msgspec.Struct, frozen=True, kw_only=True):
     limit: int | None = None
     """Tasks."""
     max_turns: int | None = None
-    """Replies per rollout."""
+    """Maximum replies per rollout."""
     max_rollout_tokens: int | None = None
-    """Tokens of all replies of a rollout together."""
+    """Maximum tokens of all replies of a rollout."""
     skills: str | None = None
     """Folder of skills."""
     force: bool = False
@@ -104,10 +128,18 @@ def make_job(benchmark: Benchmark, target: Target, wishes: Wishes) -> Job:
     turns = (wishes.max_turns or plan.max_turns) + (TURNS if library else 0)
     plan = msgspec.structs.replace(plan, max_turns=turns, max_rollout_tokens=wishes.max_rollout_tokens)
     settings = settings_of(plan, model=target.model, api=target.spoken, skills=library.hash if library else None)
-    settings = msgspec.structs.replace(settings, tools=target.tools)
+    judged_by = f"{target.judge.model}, {target.judge.votes} votes" if target.judge else None
+    settings = msgspec.structs.replace(settings, tools=target.tools, judge=judged_by, command=target.agent_cmd)
+    if target.agent_url and target.agent_cmd:
+        raise UsageError("--agent-url and --agent-cmd are two agents; name one.")
     if target.agent_url:
         return Job(plan=plan, player=agent_player(target), settings=settings, environment=None, library=library)
-    environment = load_environment(own_environment(plan))
+    environment = judging_environment(own_environment(plan), target.judge)
+    if target.agent_cmd:
+        hidden = (*target.agent.hidden, str(benchmark.root)) if target.agent.hidden else ()
+        limits = msgspec.structs.replace(target.agent, seconds=target.timeout, hidden=hidden)
+        player = CommandPlayer(target.agent_cmd, target.model, environment, limits, library)
+        return Job(plan=plan, player=player, settings=settings, environment=environment, library=library)
     return model_job(plan, target.connect(), environment, settings=settings, library=library)
 
 
@@ -126,6 +158,18 @@ def agent_player(target: Target) -> Player:
 
     backoff = Backoff(attempts=target.attempts, first=target.backoff)
     return AgentPlayer(target.agent_url or "", timeout=target.timeout, backoff=backoff)
+
+
+def judging_environment(name: str, target: JudgeTarget | None) -> Environment:
+    """An environment, with its judge where it needs one; raises when it gets none, or one that it has no use for."""
+    environment = load_environment(name)
+    if isinstance(environment, Judged):
+        if target is None:
+            raise UsageError(f"answers in '{name}' are judged by a model; name one with --judge-model.")
+        return environment.with_judge(target.judge(), votes=target.votes)
+    if target is not None:
+        raise UsageError(f"--judge-model: '{name}' judges without a model.")
+    return environment
 
 
 def own_environment(plan: Plan) -> str:

@@ -4,6 +4,7 @@ Some settings decide what a rollout is; if one of them changed, rollouts of two 
 rest (where the server is, how many at once) may change between sittings. More repeats or more tasks only add rollouts.
 """
 
+import contextlib
 import hashlib
 import platform
 from importlib import metadata
@@ -49,6 +50,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """Hash of the skills the model was given."""
     tools: str = "native"
     """How tools were called: by the API, or by lines of text."""
+    judge: str | None = None
+    """The model that judged and its votes, where a model does."""
+    command: str | None = None
+    """The command of an agent that played."""
 
 
 class Extent(msgspec.Struct, frozen=True, kw_only=True):
@@ -70,7 +75,7 @@ class Sitting(msgspec.Struct, frozen=True, kw_only=True):
     status: str = "running"
     """running, finished, interrupted or stopped."""
     concurrency: int
-    """Rollouts at a time."""
+    """Number of rollouts to run in parallel."""
     server: str | None = None
     """Where the model was asked; `None` for the vendor's own."""
     judged: int = 0
@@ -126,7 +131,10 @@ def settings_of(plan: Plan, *, model: str, api: str, skills: str | None) -> Sett
 
 def digest(settings: Settings) -> str:
     """A short name for settings."""
-    return hashlib.sha256(msgspec.json.encode(settings, order="sorted")).hexdigest()[:16]
+    stated = msgspec.to_builtins(settings)
+    # What came later is left out where it says nothing, so that earlier runs keep their name.
+    kept = {name: value for name, value in stated.items() if value is not None or name not in ("judge", "command")}
+    return hashlib.sha256(msgspec.json.encode(kept, order="sorted")).hexdigest()[:16]
 
 
 def differences(before: Manifest, settings: Settings, extent: Extent) -> list[str]:
@@ -134,9 +142,9 @@ def differences(before: Manifest, settings: Settings, extent: Extent) -> list[st
     old, new = msgspec.to_builtins(before.settings), msgspec.to_builtins(settings)
     pairs = [(name, old[name], new[name]) for name in new if name != "sampling"]
     pairs += [(name, old["sampling"][name], new["sampling"][name]) for name in new["sampling"]]
-    found = [f"{name} was {shown(was)}, is {shown(now)}" for name, was, now in pairs if was != now]
+    found = [f"{name} was {worded(was)}, is {worded(now)}" for name, was, now in pairs if was != now]
     shrunk = [("repeats", before.extent.repeats, extent.repeats), ("limit", before.extent.limit, extent.limit)]
-    return found + [f"{name} was {shown(was)}, is {shown(now)}" for name, was, now in shrunk if less(now, was)]
+    return found + [f"{name} was {worded(was)}, is {worded(now)}" for name, was, now in shrunk if less(now, was)]
 
 
 def less(now: int | None, was: int | None) -> bool:
@@ -144,7 +152,7 @@ def less(now: int | None, was: int | None) -> bool:
     return now is not None and (was is None or now < was)
 
 
-def shown(value: Any) -> str:
+def worded(value: Any) -> str:
     """A setting for a message; of a sha256 its beginning."""
     if value is None:
         return "not set"
@@ -171,7 +179,10 @@ def write_manifest(path: Path, manifest: Manifest) -> None:
 
 def versions() -> dict[str, str]:
     """Versions of what takes part in making rollouts."""
-    named = {name: metadata.version(name) for name in ("openai", "anthropic", "msgspec")}
+    named = {}
+    for name in ("openai", "anthropic", "msgspec"):
+        with contextlib.suppress(metadata.PackageNotFoundError):  # agents that are commands need no SDK
+            named[name] = metadata.version(name)
     return {"blade": __version__, "python": platform.python_version(), **named}
 
 

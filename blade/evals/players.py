@@ -6,6 +6,7 @@ from typing import Protocol
 
 from blade.environments import Environment
 from blade.evals.agent import Limits, Played, play
+from blade.evals.judging import let_go
 from blade.evals.materialize import Row
 from blade.evals.rows import judged_row
 from blade.evals.skills import Library, SkillSession, without_skill_calls
@@ -69,3 +70,4 @@ class ModelPlayer:
     async def close(self) -> None:
         """Closes the model's connections."""
         await self._model.close()
+        await asyncio.to_thread(let_go, self._environment)

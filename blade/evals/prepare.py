@@ -131,7 +131,9 @@ def made_by(script: Path, answer: Path, output: Path, *, status: int) -> Path:
         raise InputError(f"{script}: {said['error']}.")
     made = Path(said["path"])
     if not made.resolve().is_relative_to(output.resolve()) or not made.is_file():
-        raise InputError(f"{script}: prepare returned {said['path']}, which is no file in the output_dir it was given.")
+        raise InputError(
+            f"{script}: prepare returned {said['path']}, which is not a file in the output_dir it was given."
+        )
     return made
 
 
@@ -142,7 +144,7 @@ def count_tasks(made: Path, benchmark: Benchmark) -> int:
         try:
             msgspec.json.decode(line, type=dict[str, msgspec.Raw])
         except msgspec.MsgspecError as error:
-            raise InputError(f"{benchmark.prepare_script}: line {number} it makes is no task: {error}.") from error
+            raise InputError(f"{benchmark.prepare_script}: line {number} it makes is not a task: {error}.") from error
         count += 1
     if not count:
         raise InputError(f"{benchmark.prepare_script}: made a file without tasks.")

@@ -72,7 +72,7 @@ def fill(template: str, task: Mapping[str, Any]) -> str:
             raise InputError(f"the prompt has a lone {match[0]!r}; write it twice to mean the sign itself.")
         if field not in task:
             there = ", ".join(sorted(name for name in task if not name.startswith("_")))
-            raise InputError(f"the prompt asks for field {field!r}, which the task has not; it has {there}.")
+            raise InputError(f"the prompt asks for field {field!r}, which the task does not have; it has {there}.")
         value = task[field]
         return value if isinstance(value, str) else msgspec.json.encode(value).decode()
 

@@ -88,5 +88,5 @@ def run_url(url: str) -> str:
     """The address rollouts are posted to."""
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.netloc:
-        raise UsageError(f"agent URL {url!r} is no address; expected something like http://localhost:8000/run.")
+        raise UsageError(f"agent URL {url!r} is not an address; expected something like http://localhost:8000/run.")
     return url if parts.path.rstrip("/").endswith(PATH) else url.rstrip("/") + PATH

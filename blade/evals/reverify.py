@@ -7,28 +7,70 @@ never changed: those with today's verdicts are a new file, which gets its failur
 import math
 import shutil
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 import msgspec
 
 from blade.benchmarks import Benchmark
-from blade.environments import Environment
+from blade.environments import Environment, Verdict
 from blade.errors import InputError, UsageError
 from blade.evals.aggregate import AggregateOptions, sidecar, write_aggregate
-from blade.evals.asked import Asked
-from blade.evals.counted import Line, read_lines
+from blade.evals.counted import REPEAT, TASK, Line, Task, is_number, read_lines
+from blade.evals.expected import read_expected
 from blade.evals.files import ENCODER, write_whole
-from blade.evals.rejudging import Change, Judged, Trouble, judge
+from blade.evals.materialize import read_tasks
+from blade.evals.rows import FAILURE, identity
 from blade.evals.shards import movable
+from blade.evals.skills import without_skill_calls
 from blade.rollouts.conform import BadRow, decode_any
 from blade.rollouts.sidecars import beside
 
 Row = dict[str, Any]
+SAME = 1e-9
+"""Rewards this close are one reward."""
+FAILED = "verifier_failed"
+"""Failure class of a rollout whose verifier broke."""
+
+Outcome = Literal["same", "changed", "failed", "unjudgeable"]
 Progress = Callable[[Path, int, int], None]
 """Called with a file, how many of its bytes were read, and how many there are."""
+
+
+class Change(msgspec.Struct, frozen=True, kw_only=True):
+    """A reward that is no longer the same."""
+
+    rollout: str
+    """Which, as a citation."""
+    old: float | None
+    """As the row has it; None when it has none."""
+    new: float | None
+    """As the verifier says now."""
+    fields: list[str]
+    """Verifier fields that changed with it."""
+
+
+class Trouble(msgspec.Struct, frozen=True, kw_only=True):
+    """A rollout that could not be judged again."""
+
+    rollout: str
+    """Which, as a citation."""
+    why: str
+    """What was missing, or how the verifier broke."""
+
+
+class Judged(NamedTuple):
+    """One row after it was judged again."""
+
+    outcome: Outcome
+    row: Row
+    """As it is now."""
+    change: Change | None = None
+    trouble: Trouble | None = None
+    rewards: tuple[float | None, float | None] = (None, None)
+    """Before and now."""
 
 
 class ReverifyOptions(msgspec.Struct, frozen=True, kw_only=True):
@@ -107,7 +149,7 @@ def check_output(rollouts: Path, options: ReverifyOptions) -> None:
 
 def judged_rows(
     rollouts: Path,
-    asked: Asked,
+    asked: "Asked",
     environment: Environment,
     *,
     options: ReverifyOptions,
@@ -119,7 +161,7 @@ def judged_rows(
     waiting: deque[Future[Judged]] = deque()
     with ThreadPoolExecutor(options.jobs) as pool:
         for line, row in rows_of(rollouts, report, limit=options.limit):
-            waiting.append(pool.submit(judge, row, asked.of(row), environment))
+            waiting.append(pool.submit(rejudge_row, row, asked.of(row), environment))
             if len(waiting) >= 4 * options.jobs:
                 yield report.count(waiting.popleft().result())
             progress(rollouts, min(line.offset, size), size)
@@ -135,7 +177,7 @@ def rows_of(rollouts: Path, report: "Report", *, limit: int | None) -> Iterator[
         try:
             row = decode_any(line.data)
             if not isinstance(row, dict):
-                raise BadRow("is no object")
+                raise BadRow("is not an object")
         except BadRow as error:
             report.bad.append(f"{rollouts.name}:{line.number}: {error}")
             continue
@@ -143,6 +185,85 @@ def rows_of(rollouts: Path, report: "Report", *, limit: int | None) -> Iterator[
         if limit is not None and count > limit:
             return
         yield line, row
+
+
+class Asked:
+    """What was asked in every rollout, for whoever judges it again.
+
+    The materialized inputs say it best. Without them it is the row itself, and what the row lacks of its task is taken
+    from the benchmark's frozen tasks, by task id or by index.
+    """
+
+    def __init__(self, benchmark: Benchmark, inputs: Path | None) -> None:
+        self.benchmark = benchmark
+        self.places = read_expected(inputs).samples if inputs is not None else {}
+        self.file = movable(inputs) if inputs is not None else None
+        self.frozen: dict[Task, Row] | None = None
+        self.completed = 0
+
+    def __enter__(self) -> "Asked":
+        self.stream = self.file.__enter__() if self.file is not None else None
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self.file is not None:
+            self.file.__exit__(None, None, None)
+
+    def of(self, row: Mapping[str, Any]) -> Row:
+        """The task of a row as its verifier saw it."""
+        task = row.get(TASK)
+        place = self.places.get(task) if isinstance(task, int | str) else None
+        if place is not None and self.stream is not None:
+            self.stream.seek(place[0])
+            return {**decode_any(self.stream.read(place[1])), REPEAT: row.get(REPEAT)}
+        known = self.frozen_task(row)
+        self.completed += any(name not in row for name in known)
+        return {**known, **row}
+
+    def frozen_task(self, row: Mapping[str, Any]) -> Row:
+        """The benchmark's own task of a row, by its id or its index; empty when it has none."""
+        if self.frozen is None:
+            self.frozen = {}
+            data = self.benchmark.data
+            for index, task in read_tasks(data) if data is not None and data.is_file() else ():
+                self.frozen[index] = task
+                if isinstance(task.get("task_id"), str):
+                    self.frozen[task["task_id"]] = task
+        key = row.get("task_id", row.get(TASK))
+        return self.frozen.get(key, {}) if isinstance(key, int | str) else {}
+
+    def notes(self) -> Iterator[str]:
+        if self.completed:
+            yield f"{self.completed} rows lack fields of their task, which were taken from {self.benchmark.tasks.name}"
+
+
+def rejudge_row(row: Row, task: Mapping[str, Any], environment: Environment) -> Judged:
+    """One row with today's verdict."""
+    name = f"{row.get(TASK, '?')}:{row.get(REPEAT, '?')}"
+    response = row.get("response")
+    items = response.get("output") if isinstance(response, dict) else None
+    if not isinstance(items, list):
+        return Judged("unjudgeable", row, trouble=Trouble(rollout=name, why="has no response with output items"))
+    try:
+        verdict = environment.verify(task, without_skill_calls([item for item in items if isinstance(item, dict)]))
+    except Exception as error:  # a verifier that breaks on a row costs that row, never the others
+        why = f"{type(error).__name__}: {error}"[:300]
+        failed = {**row, FAILURE: FAILED, "_ng_failure_error": why, **identity(row)}
+        return Judged("failed", failed, trouble=Trouble(rollout=name, why=why))
+    return compared(row, verdict, name)
+
+
+def compared(row: Row, verdict: Verdict, name: str) -> Judged:
+    old, new = number(row.get("reward")), number(verdict.reward)
+    now = {**row, **verdict.fields, "reward": new, **identity(row)}
+    if (old is None) == (new is None) and (old is None or new is None or abs(old - new) <= SAME):
+        return Judged("same", now, rewards=(old, new))
+    fields = sorted(field for field, value in verdict.fields.items() if row.get(field) != value)
+    return Judged("changed", now, Change(rollout=name, old=old, new=new, fields=fields), rewards=(old, new))
+
+
+def number(value: Any) -> float | None:
+    return float(value) if is_number(value) else None
 
 
 class Report:
@@ -170,7 +291,7 @@ class Report:
 
     def notes(self) -> Iterator[str]:
         if self.bad:
-            yield f"{len(self.bad)} lines are no rollouts; the first is {self.bad[0]}"
+            yield f"{len(self.bad)} lines are not rollouts; the first is {self.bad[0]}"
 
     def result(self, output: Path | None, notes: list[str]) -> Reverified:
         return Reverified(

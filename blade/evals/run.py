@@ -46,11 +46,11 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
     """How a plan is carried out; nothing here changes what a rollout is."""
 
     concurrency: int = 8
-    """Rollouts at a time."""
+    """Number of rollouts to run in parallel."""
     resume: bool = False
     """Go on with what is there."""
     force: bool = False
-    """Overwrite, or go on in spite of changes."""
+    """Overwrite, or continue despite changes."""
     server: str | None = None
     """Where the model is, for the manifest."""
 
@@ -90,6 +90,8 @@ def run_job(job: Job, files: RunFiles, *, options: RunOptions, watch: Watch = la
                 f"{files.output}: {error.strerror or error}; what is written is safe, --resume goes on."
             ) from error
         notes = [*ground.notes, *shift.notes, *job.player.notes, *skill_notes(job), *aggregate(job.plan, files, tally)]
+        if tally.unscored:
+            notes.append(f"{tally.unscored} of {tally.done} rollouts have no score, and no pass rate counts them")
         write_manifest(files.manifest, end_manifest(manifest, status, tally, notes))
     return RunResult(status=status, progress=tally.now(), notes=notes, error=shift.last_error)
 

@@ -6,27 +6,34 @@ however long the trajectory. A line that is no rollout is left out and told.
 
 import math
 from array import array
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from hashlib import blake2b
 from pathlib import Path
 from typing import Literal, NamedTuple
 
 import msgspec
 
+from blade.engine import engine_for
 from blade.errors import ProblemsFound
-from blade.evals.counted import Key, Line, Row, Task, parse_row, plain, rank, read_lines, stand_in
-from blade.metrics.recipes import Recipe, recipe_for
+from blade.evals.counted import REPEAT, Key, Row, Task, parse_row, plain, rank, read_lines, stand_in
+from blade.metrics.recipes import ANSWERS, RECIPES, Recipe, recipe_for
 from blade.rollouts import BadLine
 from blade.rollouts.conform import BadRow
+from blade.rollouts.ranges import Range, split_ranges
+from blade.rollouts.sources import compression, open_stream, take
 
 Duplicates = Literal["first", "last", "error"]
 
 
-class Source(NamedTuple):
-    """A line and its file."""
+class Place(NamedTuple):
+    """Where a line stands, and what tells it from others."""
 
     path: Path
-    line: Line
+    line: int
+    offset: int
+    digest: bytes
 
 
 class Pool:
@@ -120,33 +127,92 @@ def read_scored(
         return found.pools[row.agent]
 
     surplus = unnamed = 0
+    kept = frozenset([*ASKED, *subsets, *(fields_asked(recipe) if recipe is not None else ())])
     for path in paths:
-        counter: dict[str, int] = {}
-        for line in read_lines(path):
-            try:
-                row = parse_row(line.data, counter)
-            except BadRow as error:
-                found.bad.append(BadLine(file=path.name, line=line.number, offset=line.offset, reason=str(error)))
+        for place, row in rows_of(path, kept):
+            if isinstance(row, str):
+                found.bad.append(BadLine(file=path.name, line=place.line, offset=place.offset, reason=row))
                 continue
             row = row if row.agent is not None else row._replace(agent=(agents or {}).get(row.key))
             unnamed += row.agent is None
-            surplus += add_row(found.keys, row, Source(path, line), pool_of(row), duplicates=duplicates)
+            surplus += add_row(found.keys, row, place, pool_of(row), duplicates=duplicates)
     found.notes.extend(said(surplus, unnamed, found.bad))
     return found
 
 
-def add_row(keys: dict[Key, Seen], row: Row, source: Source, pool: Pool, *, duplicates: Duplicates) -> bool:
+def fields_asked(recipe: Recipe) -> set[str]:
+    """Fields a recipe looks into."""
+    return recipe.fields() | ({recipe.corpus.text} if recipe.corpus is not None else set())
+
+
+ASKED = frozenset([*ANSWERS, *(field for recipe in RECIPES.values() for field in fields_asked(recipe))])
+"""Fields that any recipe looks into."""
+Found = tuple[Place, Row | str]
+"""A line and its row, or why it is none."""
+
+
+def rows_of(path: Path, kept: frozenset[str]) -> Iterator[Found]:
+    """The rows of a file in order; a plain one is divided where an engine has workers for it."""
+    size = path.stat().st_size
+    ranges = [(0, size)] if compression(path) else split_ranges(path, 0, size, jobs=1)
+    if len(ranges) < 2:
+        yield from rows_in(path, kept, {})
+        return
+    before: Counter[Task] = Counter()
+    lines = 0
+    for found, count in engine_for(1).map(partial(rows_of_range, path, kept), ranges):
+        seen: Counter[Task] = Counter()
+        for place, row in found:
+            moved = row
+            if isinstance(row, Row) and row.is_counted:
+                moved = counted_on(row, before[row.key[0]])
+                seen[row.key[0]] += 1
+            yield place._replace(line=place.line + lines), moved
+        before += seen
+        lines += count
+
+
+def rows_of_range(path: Path, kept: frozenset[str], piece: Range) -> tuple[list[Found], int]:
+    """The rows of a byte range, lines and repeats counted from its beginning, and how many lines it has."""
+    found = list(rows_in(path, kept, {}, *piece))
+    with open_stream(path) as stream:
+        stream.seek(piece[0])
+        count = sum(data.count(b"\n") for data in take(stream, piece[1] - piece[0]))
+    return found, count
+
+
+def rows_in(
+    path: Path, kept: frozenset[str], counter: dict[str, int], start: int = 0, end: int | None = None
+) -> Iterator[Found]:
+    for line in read_lines(path, start, end):
+        place = Place(path, line.number, line.offset, blake2b(line.data.strip(), digest_size=12).digest())
+        try:
+            row = parse_row(line.data, counter)
+        except BadRow as error:
+            yield place, str(error)
+            continue
+        fields = {name: msgspec.Raw(bytes(raw)) for name, raw in row.fields.items() if name in kept}
+        yield place, row._replace(fields=fields)
+
+
+def counted_on(row: Row, before: int) -> Row:
+    """A row whose task came so often before its range."""
+    task, repeat = row.key[0], row.key[1] + before
+    info = {**row.info, "rollout_id": f"{task}:{repeat}", REPEAT: repeat}
+    return row._replace(key=(task, repeat), info=info)
+
+
+def add_row(keys: dict[Key, Seen], row: Row, place: Place, pool: Pool, *, duplicates: Duplicates) -> bool:
     """Adds a row to its agent's pool; whether another row with its key was there already."""
     before = keys.get(row.key)
-    digest = blake2b(source.line.data.strip(), digest_size=12).digest()
     if before is not None:
-        if before.digest != digest and duplicates == "error":
-            there, here = f"{before.path.name}:{before.line}", f"{source.path.name}:{source.line.number}"
-            raise ProblemsFound(collision(row.key, there, here, across=source.path != before.path))
-        if before.digest == digest or duplicates == "first":
+        if before.digest != place.digest and duplicates == "error":
+            there, here = f"{before.path.name}:{before.line}", f"{place.path.name}:{place.line}"
+            raise ProblemsFound(collision(row.key, there, here, across=place.path != before.path))
+        if before.digest == place.digest or duplicates == "first":
             return True
         before.pool.keys[before.row] = None
-    keys[row.key] = Seen(digest, source.path, source.line.number, pool, len(pool.keys))
+    keys[row.key] = Seen(place.digest, place.path, place.line, pool, len(pool.keys))
     pool.add(row)
     return before is not None
 
@@ -165,4 +231,4 @@ def said(surplus: int, unnamed: int, bad: list[BadLine]) -> Iterator[str]:
     if unnamed:
         yield f"{unnamed} rows have no agent_ref; they are kept under an agent without a name"
     if bad:
-        yield f"{len(bad)} lines are no rollouts; the first is {bad[0].file}:{bad[0].line}: {bad[0].reason}"
+        yield f"{len(bad)} lines are not rollouts; the first is {bad[0].file}:{bad[0].line}: {bad[0].reason}"

@@ -130,7 +130,7 @@ def read_index(shards: Sequence[Shard], *, duplicates: Duplicates, notes: list[s
             place = Place(number, line.number, line.offset, len(line.data), digest, repeat + moved if moved else None)
             surplus += put(index, (task, repeat + moved), place, shards, duplicates=duplicates)
     notes += [f"{surplus} rows have the key of another row and were left out"] if surplus else []
-    notes += [f"{len(bad)} lines are no rollouts and were left out; the first is {bad[0]}"] if bad else []
+    notes += [f"{len(bad)} lines are not rollouts and were left out; the first is {bad[0]}"] if bad else []
     return index
 
 

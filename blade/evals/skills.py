@@ -95,7 +95,7 @@ class Library(msgspec.Struct, frozen=True, kw_only=True):
         try:
             text = data.decode("utf-8-sig")
         except UnicodeDecodeError:
-            return f"{wanted} is no text ({len(data)} bytes)."
+            return f"{wanted} is not a text ({len(data)} bytes)."
         rest = len(text) - LONGEST
         return text if rest <= 0 else f"{text[:LONGEST]}\n[{rest} more characters are not shown]"
 

@@ -44,6 +44,8 @@ class Tally:
         self.total = total
         self.done = 0
         self.failed = 0
+        self.unscored = 0
+        """Rollouts without a verdict on whether they passed, such as those a judge could not decide."""
         self.failures: Counter[str] = Counter()
         self.in_a_row = 0
         """Failures since the last rollout that was judged."""
@@ -81,6 +83,8 @@ class Tally:
             counts = self._tasks.setdefault(row["_ng_task_index"], [0, 0])
             counts[0] += 1
             counts[1] += int(passed)
+        else:
+            self.unscored += 1
 
     @property
     def judged_here(self) -> int:

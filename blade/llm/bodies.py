@@ -1,8 +1,8 @@
 """Bodies of answers: read strictly, and where half a character is all that is wrong with one, once more without it.
 
-Models write bytes that are no UTF-8 and escapes that are half a character; that is their answer and no fault of the
-server's. Anything else that cannot be read is no answer. Nor is one that is too large, packed or unpacked: it is given
-up while it arrives, so that memory and the time limit hold whatever a server sends.
+Models write bytes that are not UTF-8 and escapes that are half a character; that is their answer and no fault of the
+server's. Anything else that cannot be read is not an answer. Nor is one that is too large, packed or unpacked: it is
+given up while it arrives, so that memory and the time limit hold whatever a server sends.
 """
 
 import json

@@ -13,7 +13,7 @@ CHARS_PER_TOKEN = 4
 
 
 class Budget(msgspec.Struct, frozen=True, kw_only=True):
-    """How much may be spent; `None` is no limit."""
+    """How much may be spent; `None` is not a limit."""
 
     max_tokens: int | None = None
     """Tokens in and out, over all requests."""

@@ -5,6 +5,7 @@ sends for an answer, and a garbled one must be asked for again.
 """
 
 import asyncio
+import re
 from types import ModuleType
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -12,9 +13,13 @@ import msgspec
 
 from blade.llm.bodies import BadBody, read_body
 from blade.llm.faults import from_sdk, malformed, timed_out
-from blade.llm.model import ModelError, Reply, Request
+from blade.llm.model import ModelError, Reply, Request, Sampling
 from blade.llm.retrying import Backoff
-from blade.llm.settings import refused_settings, without_settings
+
+OPTIONAL = ("temperature", "top_p", "seed")
+"""Settings an answer can be drawn without; a limit of tokens is none of them."""
+REFUSED = re.compile(r"unsupported|not support|deprecated|removed|unrecognized|unknown|not permitted|cannot both", re.I)
+"""How servers say that they do not take a parameter, and not that its value is wrong."""
 
 ROOM = 32
 """Requests at a time through one client of the SDK. Its pool looks at every connection for every request, which costs a
@@ -147,3 +152,20 @@ class Pool(Generic[Sdk]):
 
     def __exit__(self, *_: object) -> None:
         self.busy -= 1
+
+
+def refused_settings(error: ModelError, sampling: Sampling) -> frozenset[str]:
+    """Settings of a request that a server refused by name; none when it refused something else."""
+    said = str(error)
+    if error.kind != "rejected" or not REFUSED.search(said):
+        return frozenset()
+    given = (name for name in OPTIONAL if getattr(sampling, name) is not None)
+    return frozenset(name for name in given if re.search(rf"\b{name}\b", said))
+
+
+def without_settings(request: Request, names: frozenset[str]) -> Request:
+    """A request that leaves some settings to the server."""
+    if not names:
+        return request
+    sampling = msgspec.structs.replace(request.sampling, **dict.fromkeys(names))
+    return msgspec.structs.replace(request, sampling=sampling)

@@ -59,7 +59,7 @@ def choose_api(model: str, *, base_url: str | None) -> str:
 def checked_url(url: str | None) -> str | None:
     """A server's address, if it can be one."""
     if url is not None and (urlsplit(url).scheme not in ("http", "https") or not urlsplit(url).netloc):
-        raise UsageError(f"base URL {url!r} is no address; expected something like http://localhost:8080/v1.")
+        raise UsageError(f"base URL {url!r} is not an address; expected something like http://localhost:8080/v1.")
     return url
 
 

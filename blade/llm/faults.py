@@ -78,7 +78,7 @@ def said_by(error: Any) -> str:
 
 
 def known_keys() -> list[str]:
-    """Keys of the environment; a word such as `none`, which servers without keys are given, is no secret."""
+    """Keys of the environment; a word such as `none`, which servers without keys are given, is not a secret."""
     return [key for key in (os.environ.get(name, "") for name in KEYS) if len(key) >= SHORTEST_KEY]
 
 

@@ -27,7 +27,7 @@ def new_skill(name: str, run: Run, out: Path, *, success: str | None = None) -> 
     """
     if not NAME.fullmatch(name) or not name[0].isalpha() or len(name) > MOST_NAME:
         raise UsageError(
-            f"{name!r} is no name of a skill: lowercase letters, digits and single hyphens, as in my-benchmark."
+            f"{name!r} is not a valid skill name: lowercase letters, digits and single hyphens, as in my-benchmark."
         )
     folder = out / name
     if folder.exists():
@@ -96,7 +96,7 @@ def cautions(found: Survey) -> list[str]:
             "No field of the verifier tells failing from passing; patterns must come from reading trajectories."
         )
     for field, value, passing in found.misleading:
-        lines.append(f"`{field}` is {value} on {passing} rollouts that passed: it is no sign of failure.")
+        lines.append(f"`{field}` is {value} on {passing} rollouts that passed: it is not a sign of failure.")
     if coverage.missing:
         lines.append(f"{coverage.missing} rollouts are missing from this file.")
     return lines or ["The draft knows this one file: hold it against a second run before you trust its patterns."]

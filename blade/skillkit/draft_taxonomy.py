@@ -12,7 +12,6 @@ from blade.diagnosis.analysis import Signal
 from blade.skillkit.survey import Clue, Survey, sounds_like_verdict
 
 MOST_MATCHED = 4
-LAST_MESSAGE = {"item": {"kind": "message", "position": "last"}, "take": "end"}
 
 
 class Pattern(NamedTuple):
@@ -25,7 +24,6 @@ class Pattern(NamedTuple):
     seen: str
     """How often it was seen, for a comment."""
     cause: str | None = None
-    quote: dict[str, Any] | None = None
 
 
 class General(NamedTuple):
@@ -109,7 +107,6 @@ def draft_patterns(found: Survey) -> list[Pattern]:
     unread = [from_clue(clue) for clue in found.clues if clue.question == "is_null"]
     rest = Pattern(
         "other_failure", "did not pass, and nothing above says why", {"success": False}, "rl", "everything else",
-        quote=LAST_MESSAGE,
     )  # fmt: skip
     behaved = [pattern for pattern in general if pattern not in first]
     patterns = [*first, *said, *behaved, *unread, rest]
@@ -140,7 +137,7 @@ def from_clue(clue: Clue) -> Pattern:
     if clue.question == "is_null":
         title = f"{clue.field} is empty"
     seen = sightings(clue.failing, clue.passing)
-    return Pattern(code_of(title), title[:160], asked, "rl", seen, quote=LAST_MESSAGE)
+    return Pattern(code_of(title), title[:160], asked, "rl", seen)
 
 
 def code_of(title: str) -> str:
@@ -157,7 +154,6 @@ def pattern_lines(pattern: Pattern) -> list[str]:
         "    confidence: low",
         f"    intervention: {pattern.intervention}",
         f"    when: {flow(pattern.when)}",
-        *([f"    quote: {flow(pattern.quote)}"] if pattern.quote else []),
     ]
 
 

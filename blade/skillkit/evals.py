@@ -81,4 +81,4 @@ def case_problems(folder: Path, case: EvalCase) -> Iterator[Problem]:
     for name in case.files:
         inside = (folder / name).resolve().is_relative_to(folder.resolve())
         if not inside or not (folder / name).is_file():
-            yield Problem(where=where, message=f"{name!r} is no file of the skill", hint="paths begin at SKILL.md")
+            yield Problem(where=where, message=f"{name!r} is not a file of the skill", hint="paths begin at SKILL.md")

@@ -42,10 +42,10 @@ def spec_problems(parts: Parts, folder: str) -> Iterator[Problem]:
 def name_problems(parts: Parts, folder: str) -> Iterator[Problem]:
     name = parts.fields.get("name")
     if not isinstance(name, str) or not name:
-        yield at(parts, "name", f"name is {shown(name)}, expected a text", f"write `name: {folder}`")
+        yield at(parts, "name", f"name is {excerpt(name)}, expected a text", f"write `name: {folder}`")
     elif not NAME.fullmatch(name):
         form = f"1 to {MAX_NAME} lowercase letters, digits and single hyphens, none at the ends"
-        yield at(parts, "name", f"name is {shown(name)}, expected {form}", "rename the skill and its folder")
+        yield at(parts, "name", f"name is {excerpt(name)}, expected {form}", "rename the skill and its folder")
     elif name != folder:
         yield at(parts, "name", f"name is {name!r}, its folder is {folder!r}", "they must be the same; rename one")
 
@@ -55,7 +55,7 @@ def length_problems(parts: Parts, field: str, most: int, *, required: bool = Fal
     if field not in parts.fields and not required:
         return
     if not isinstance(value, str) or not value.strip():
-        yield at(parts, field, f"{field} is {shown(value)}, expected a text", f"write `{field}: ...`")
+        yield at(parts, field, f"{field} is {excerpt(value)}, expected a text", f"write `{field}: ...`")
     elif len(value) > most:
         yield at(parts, field, f"{field} has {len(value)} characters, expected at most {most}", "shorten it")
 
@@ -63,11 +63,11 @@ def length_problems(parts: Parts, field: str, most: int, *, required: bool = Fal
 def metadata_problems(parts: Parts) -> Iterator[Problem]:
     metadata = parts.fields.get("metadata", {})
     if not isinstance(metadata, dict):
-        yield at(parts, "metadata", f"metadata is {shown(metadata)}, expected keys with texts", "write `key: text`")
+        yield at(parts, "metadata", f"metadata is {excerpt(metadata)}, expected keys with texts", "write `key: text`")
         return
     for key, value in metadata.items():
         if not isinstance(value, str):
-            yield at(parts, "metadata", f"metadata.{key} is {shown(value)}, expected a text", "put it in quotes")
+            yield at(parts, "metadata", f"metadata.{key} is {excerpt(value)}, expected a text", "put it in quotes")
 
 
 def house_problems(parts: Parts) -> Iterator[Problem]:
@@ -100,6 +100,6 @@ def at(parts: Parts, field: str, message: str, hint: str) -> Problem:
     return Problem(where=str(parts.lines.get(field, 1)), message=message, hint=hint)
 
 
-def shown(value: Any) -> str:
+def excerpt(value: Any) -> str:
     text = "missing" if value is None else repr(value)
     return text if len(text) <= 60 else text[:57] + "..."

@@ -71,5 +71,5 @@ def parse_fields(text: str) -> tuple[dict[str, Any], dict[str, int]]:
         hint = "; put the text in quotes, or write it below `description: >-`" if COLON in str(refused) else ""
         raise Refused(f"{refused}{hint}", refused.line) from refused
     if not isinstance(document.value, dict):
-        raise Refused("has frontmatter that is no mapping; write `name: ...` and `description: ...`", 2)
+        raise Refused("has frontmatter that is not a mapping; write `name: ...` and `description: ...`", 2)
     return document.value, {name: document.line((name,)) for name in document.value}

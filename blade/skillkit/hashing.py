@@ -33,7 +33,7 @@ def hash_files(files: dict[str, bytes]) -> str:
 def read_files(folder: Path) -> dict[str, bytes]:
     """Every regular file below a folder by its relative path, in parts separated by `/`."""
     if not folder.is_dir():
-        raise InputError(f"{folder}: is no folder of skills.")
+        raise InputError(f"{folder}: is not a folder of skills.")
     try:
         paths = list(regular_files(folder))
         if sum(path.stat().st_size for path in paths) > MOST_BYTES:

@@ -23,7 +23,7 @@ def script_files(folder: Path) -> list[Path]:
 
 
 def script_problems(folder: Path, body: str, *, run: bool) -> Iterator[Problem]:
-    """Scripts that SKILL.md does not name, that are no Python, or that fail to explain themselves when asked."""
+    """Scripts that SKILL.md does not name, that are not Python, or that fail to explain themselves when asked."""
     for path in script_files(folder):
         name = path.relative_to(folder).as_posix()
         if name not in body:
@@ -43,7 +43,7 @@ def syntax_error(path: Path) -> str | None:
     try:
         compile(path.read_bytes(), path.name, "exec")
     except (SyntaxError, ValueError, OSError) as error:
-        return f"is no Python: {error}"
+        return f"is not Python: {error}"
     return None
 
 

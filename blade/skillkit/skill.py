@@ -63,6 +63,6 @@ def find_skills(place: Path) -> list[Path]:
         return [place]
     found = sorted(file.parent for file in place.glob(f"*/{SKILL_FILE}"))
     if not found:
-        said = f"holds no {SKILL_FILE}, and no folder with one" if place.is_dir() else "is no folder of a skill"
+        said = f"holds no {SKILL_FILE}, and no folder with one" if place.is_dir() else "is not a folder of a skill"
         raise InputError(f"{place}: {said}.")
     return found

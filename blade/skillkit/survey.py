@@ -12,7 +12,7 @@ import msgspec
 import numpy as np
 
 from blade.diagnosis import Analysis, AnalyzeOptions, diagnose
-from blade.diagnosis.packs.reading import read_sample
+from blade.diagnosis.packs.rows import read_sample
 from blade.diagnosis.slicing import FOREIGN, goes_with, is_well_known
 from blade.metrics.values import Bools, Floats
 from blade.rollouts.columns import Column, Level

@@ -12,6 +12,7 @@ PROMPTS = {
         'Solve the problem step by step. End with a last line of the form "Answer: 12", with one number in it.',
         "{question}",
     ),
+    "mathematics": ("Solve the problem step by step. Put the final answer in \\boxed{{}}.", "{question}"),
     "unit_tests": (
         "Complete the Python function. Answer with the whole function in one code block and nothing else.",
         "```python\n{prompt}\n```",
@@ -21,8 +22,16 @@ PROMPTS = {
         'Answer the multiple-choice question. End with a last line of the form "Answer: B".',
         "{question}\n{choices}",
     ),
+    "judged": (None, "{question}"),
+    "json_facts": ("Answer with JSON that keeps this JSON Schema, and nothing else:\n{schema_text}", "{question}"),
+    "sql": (
+        "Write one SQLite query that answers the question over this database. Answer with the query in one code block."
+        "\n\n{schema}",
+        "{question}",
+    ),
 }
-"""System and user text by environment. Nothing of a set's own prompt is taken over."""
+"""System and user text by environment, which none has whose tasks bring their own. Nothing of a set's own prompt is
+taken over."""
 
 CONFIG = """\
 config_paths: [blade/environments/{environment}/config.yaml]
@@ -41,8 +50,7 @@ config_paths: [blade/environments/{environment}/config.yaml]
         type: benchmark
         jsonl_fpath: benchmarks/{name}/data/{name}.jsonl
         sha256: {sha256}
-        prompt_config: benchmarks/{name}/prompt.yaml
-        prepare_script: benchmarks/{name}/prepare.py
+{prompt}        prepare_script: benchmarks/{name}/prepare.py
         num_repeats: 1
 blade:
   success: "reward >= 1.0"
@@ -61,28 +69,36 @@ SOURCE = Path({source!r})
 
 
 def prepare(output_dir: Path = Path(__file__).parent / "data") -> Path:
-    return write_tasks(Path(output_dir) / "{name}.jsonl", load_external("{kind}", SOURCE).tasks)
+    return write_tasks(Path(output_dir) / "{name}.jsonl", load_external("{kind}", SOURCE{split}).tasks)
 '''
 
 
-def write_package(kind: str, source: Path, folder: Path, *, name: str | None = None) -> tuple[External, Path]:
+def write_package(
+    kind: str, source: Path, folder: Path, *, name: str | None = None, split: str | None = None
+) -> tuple[External, Path]:
     """Writes `folder/benchmarks/NAME`, by default named as the set; what is there already is not overwritten.
 
     Returns:
         The set, and where the benchmark is.
     """
-    external = load_external(kind, source)
+    external = load_external(kind, source, split=split)
     name = name or kind
     place = folder / "benchmarks" / name
     if place.exists():
-        raise InputError(f"{place}: is there already; name another --out, or remove it.")
+        raise InputError(f"{place}: already exists; choose another --out, or remove it.")
     data = write_tasks(place / "data" / f"{name}.jsonl", external.tasks)
-    told = {"kind": kind, "name": name, "environment": external.environment, "source": str(source.resolve())}
-    sha256 = hashlib.sha256(data.read_bytes()).hexdigest()
-    slices = ", ".join(field for field in ("difficulty", "kind") if field in external.tasks[0])
-    (place / "config.yaml").write_text(CONFIG.format(**told, sha256=sha256, slices=slices), encoding="utf-8")
-    (place / "prompt.yaml").write_text(prompt_text(external.environment), encoding="utf-8")
-    (place / "prepare.py").write_text(SCRIPT.format(**told), encoding="utf-8")
+    told = {"kind": kind, "name": name, "environment": external.environment}
+    has_prompt = external.environment in PROMPTS
+    config = {
+        "sha256": hashlib.sha256(data.read_bytes()).hexdigest(),
+        "slices": ", ".join(field for field in ("difficulty", "kind") if field in external.tasks[0]),
+        "prompt": f"        prompt_config: benchmarks/{name}/prompt.yaml\n" if has_prompt else "",
+    }
+    (place / "config.yaml").write_text(CONFIG.format(**told, **config), encoding="utf-8")
+    if has_prompt:
+        (place / "prompt.yaml").write_text(prompt_text(external.environment), encoding="utf-8")
+    script = SCRIPT.format(**told, source=str(source.resolve()), split=f", split={split!r}" if split else "")
+    (place / "prepare.py").write_text(script, encoding="utf-8")
     return external, place
 
 
@@ -91,5 +107,6 @@ def prompt_text(environment: str) -> str:
     import yaml
 
     system, user = PROMPTS[environment]
-    text: str = yaml.safe_dump({"system": system, "user": user}, sort_keys=False, allow_unicode=True)
+    said = {"user": user} if system is None else {"system": system, "user": user}
+    text: str = yaml.safe_dump(said, sort_keys=False, allow_unicode=True)
     return text

@@ -1,8 +1,9 @@
 """Judges JSON by a schema and by the facts of a text.
 
-A task has a `schema` and `expected`, the object that says everything right. A fact is a leaf of it, a list of plain
-values, or how many objects a list has; case, spaces and the order of plain values do not matter. The reward is 1
-when the schema holds and every fact is right. Where it is not, the fields say which of the two failed, and where.
+A task has a `schema` and `expected`, the object that says everything right, or null where the schema is all. A fact is
+a leaf of it, a list of plain values, or how many objects a list has; case, spaces and the order of plain values do not
+matter. The reward is 1 when the schema holds and every fact is right. Where it is not, the fields say which of the two
+failed, and where.
 """
 
 import json
@@ -12,7 +13,7 @@ from typing import Any, NamedTuple
 from blade.environments.answering import TextEnvironment
 from blade.environments.command import judge_rows
 from blade.environments.environment import Task, Verdict
-from blade.environments.json_facts.reading import read_json
+from blade.environments.json_facts.json_in_text import Read, read_json
 
 MOST_ERRORS = 5
 
@@ -33,8 +34,8 @@ ABSENT = object()
 def judge(task: Task, text: str) -> Verdict:
     """Full marks for JSON that keeps the schema and gets every fact right."""
     read = read_json(text)
-    facts = list(facts_of(task["expected"]))
-    errors = [] if read is None else schema_errors(task["schema"], read.value)
+    facts = [] if task["expected"] is None else list(facts_of(task["expected"]))
+    errors = [] if read is None else schema_errors(task["schema"], read)
     wrong = [fact for fact in facts if read is None or not is_right(fact, read.value)]
     fields = {
         "parse_failed": read is None,
@@ -49,13 +50,17 @@ def judge(task: Task, text: str) -> Verdict:
     return Verdict(reward=float(read is not None and not errors and not wrong), fields=fields)
 
 
-def schema_errors(schema: dict[str, Any], value: Any) -> list[str]:
-    """What a value has against a schema, each as `place: rule it breaks`. What the value says is not repeated."""
+def schema_errors(schema: dict[str, Any], read: Read) -> list[str]:
+    """What a value has against a schema, each as `place: rule it breaks`. What the value says is not repeated.
+
+    Two values for one name, which JSON Schema has no rule against, leave open which one is meant.
+    """
     # Loaded when needed: the library takes a while, and most commands judge nothing.
     from jsonschema import Draft202012Validator
 
-    found = sorted(Draft202012Validator(schema).iter_errors(value), key=lambda error: list(map(str, error.path)))
-    return [f"{written(tuple(error.path))}: {error.validator}" for error in found]
+    found = sorted(Draft202012Validator(schema).iter_errors(read.value), key=lambda error: list(map(str, error.path)))
+    twice = ["$: uniqueNames"] if read.twice else []
+    return [*(f"{written(tuple(error.path))}: {error.validator}" for error in found), *twice]
 
 
 def facts_of(value: Any, path: Path = ()) -> Iterator[Fact]:
@@ -120,7 +125,8 @@ def canonical(value: Any) -> str:
 
 
 def gold(task: Task) -> str:
-    return canonical(task["expected"])
+    right = task["expected"] if task["expected"] is not None else task.get("example")
+    return "" if right is None else canonical(right)
 
 
 ENVIRONMENT = TextEnvironment("json_facts", judge=judge, gold=gold)

@@ -13,13 +13,14 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from blade.environments.answering import TextEnvironment
-from blade.environments.answers import last_boxed, marked_lines, own_part
+from blade.environments.answers import marked_lines, own_part
 from blade.environments.command import judge_rows
 from blade.environments.environment import Task, Verdict
 from blade.environments.numeric.numbers import find_numbers, plain_text, read_number, value_of, write_number
+from blade.rollouts.boxes import last_boxed
 
 GOES_ON = re.compile(r"(?:\s*(?:-|\bor\b)\s*|[,^]|\s+)[$€£]?\d")
-"""What stands between numbers of which none is the answer: `3 or 4`, `3-4`, `3,4`, `3 4`; a power is no number yet."""
+"""What stands between numbers of which none is the answer: `3 or 4`, `3-4`, `3,4`, `3 4`; a power is not one yet."""
 
 
 class Found(NamedTuple):

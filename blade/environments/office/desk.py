@@ -122,7 +122,7 @@ def require_date(date: str) -> None:
     except ValueError:
         right = False
     if not right:
-        raise CallError(f"{date} is no date; write it as YYYY-MM-DD")
+        raise CallError(f"{date} is not a date; write it as YYYY-MM-DD")
 
 
 def minutes(time: str) -> int:

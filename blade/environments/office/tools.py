@@ -79,6 +79,7 @@ def decoded(arguments: str) -> dict[str, Any]:
     try:
         given = json.loads(arguments or "{}")
     except (ValueError, RecursionError):
+        # Models read these words; other words would make another benchmark than the one shipped rollouts were made on.
         raise ValueError("invalid arguments: they are no JSON") from None
     if not isinstance(given, dict):
         raise ValueError("invalid arguments: they must be a JSON object")

@@ -119,7 +119,7 @@ def fingerprint(row: Row, body_words: Sequence[str]) -> str:
     if row.get("folder") == "sent" and body_words:
         missing = [word for word in body_words if plain_words(word) not in plain_words(row["body"])]
         kept["body"] = f"without {', '.join(missing)}" if missing else "as asked"
-    return ", ".join(f"{field}={shown(value)}" for field, value in sorted(kept.items()))
+    return ", ".join(f"{field}={cell_words(value)}" for field, value in sorted(kept.items()))
 
 
 def is_new(name: str) -> bool:
@@ -127,7 +127,7 @@ def is_new(name: str) -> bool:
     return len(name) > 3
 
 
-def shown(value: Any) -> str:
+def cell_words(value: Any) -> str:
     if isinstance(value, list):
         return "+".join(sorted(plain_words(str(inner)) for inner in value))
     return plain_words(str(value))

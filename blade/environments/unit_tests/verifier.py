@@ -1,8 +1,9 @@
 """Judges a function by calling it.
 
-A task has `prompt` (signature and docstring), `entry_point`, and `cases`: arguments and the expected result, or the
-exception to be raised, as Python literals. Or, as HumanEval has it, `test`: code with a `check(candidate)`, which
-then runs in a sandboxed process of its own and reaches the candidate only by asking for calls.
+A task has `prompt` (signature and docstring), `entry_point`, and `cases`: arguments and the expected result (floats
+within `tolerance`), or the exception to be raised, as Python literals. Or, as HumanEval has it, `test`: code with a
+`check(candidate)`, which then runs in a sandboxed process of its own and reaches the candidate only by asking for
+calls.
 
 Result codes, as runners of such tests have them: 1 passed, -2 wrong result, -3 time limit, -4 an error was raised.
 Cases after one at which the process died are not run and have no code.
@@ -10,18 +11,38 @@ Cases after one at which the process died are not run and have no code.
 
 import ast
 import math
+import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from blade.environments.answering import TextEnvironment
 from blade.environments.command import judge_rows
 from blade.environments.environment import Task, Verdict
-from blade.environments.unit_tests.extraction import find_code, preamble
-from blade.environments.unit_tests.humaneval import run_check
-from blade.environments.unit_tests.sandbox import Died, Guest, Limits, Outcome, Raised, Returned
+from blade.environments.unit_tests.guest.wire import pack
+from blade.environments.unit_tests.sandbox import (
+    Died,
+    Guest,
+    GuestDied,
+    Limits,
+    Outcome,
+    Raised,
+    Returned,
+    outcome_of,
+)
+
+FENCE = re.compile(r"```[ \t]*(?:python3?|py)?[ \t]*\n(.*?)(?:\n[ \t]*```|\Z)", re.DOTALL | re.IGNORECASE)
+CODE_LINE = re.compile(
+    r"(?:def|class|import|from|async|if|for|while|try|except|else|elif|finally|with|return)\b|[@#)\]}'\"]|\w+\s*[=:(\[]"
+)
+MOST_CALLS = 10_000
+"""A test that calls more often than that never ends."""
 
 PASSED, WRONG, TIME_LIMIT, ERROR = 1, -2, -3, -4
 MOST_SHOWN = 200
+TOLERANCE = 1e-9
+"""Between floats, unless a task says otherwise."""
+FEW_CASES = 20
+"""Cases that the usual limits are for; sets with hundreds of them want more time in all."""
 
 
 class Result(NamedTuple):
@@ -53,7 +74,7 @@ def judge(task: Task, text: str) -> Verdict:
 
 def run_tests(task: Task, source: str) -> list[Result]:
     """Results of the cases, in order, up to the one at which the process died."""
-    limits = Limits()
+    limits = Limits() if len(task.get("cases") or []) <= FEW_CASES else Limits(cpu_seconds=20, reply_bytes=1_000_000)
     with Guest(limits) as guest:
         loaded = guest.load(source, task["entry_point"])
         if loaded != Returned(True):
@@ -64,13 +85,13 @@ def run_tests(task: Task, source: str) -> list[Result]:
             return [check_result(run_check(guest, test, entry=task["entry_point"], limits=limits))]
         results: list[Result] = []
         for case in task["cases"]:
-            results.append(run_case(guest, task["entry_point"], case))
+            results.append(run_case(guest, task["entry_point"], case, tolerance=task.get("tolerance") or TOLERANCE))
             if results[-1].died:
                 break
         return results
 
 
-def run_case(guest: Guest, entry: str, case: Mapping[str, str]) -> Result:
+def run_case(guest: Guest, entry: str, case: Mapping[str, str], *, tolerance: float) -> Result:
     outcome = guest.call(entry, ast.literal_eval(case["args"]))
     if isinstance(outcome, Died):
         return died(outcome, {"inputs": case["args"]})
@@ -80,13 +101,13 @@ def run_case(guest: Guest, entry: str, case: Mapping[str, str]) -> Result:
     elif isinstance(outcome, Raised):
         return error(outcome, told)
     else:
-        right = is_same(outcome.value, ast.literal_eval(case["expected"]))
+        right = is_same(outcome.value, ast.literal_eval(case["expected"]), tolerance)
     if right:
         return Result(PASSED, {})
-    return Result(WRONG, {**told, "output": shown(outcome), "error_code": WRONG, "error_message": "Wrong answer"})
+    return Result(WRONG, {**told, "output": excerpt(outcome), "error_code": WRONG, "error_message": "Wrong answer"})
 
 
-def shown(outcome: Returned | Raised) -> str:
+def excerpt(outcome: Returned | Raised) -> str:
     """What a call gave, cut short."""
     if isinstance(outcome, Raised):
         return f"raises {outcome.name}: {outcome.message}"[:MOST_SHOWN]
@@ -129,19 +150,19 @@ def check_result(outcome: Outcome) -> Result:
     return Result(WRONG, {**details, "error_code": WRONG, "error_message": "Wrong answer"})
 
 
-def is_same(value: Any, expected: Any) -> bool:
-    """Whether a result is as expected: of the same shape, and floats within a billionth of each other."""
+def is_same(value: Any, expected: Any, tolerance: float) -> bool:
+    """Whether a result is as expected: of the same shape, and floats within a tolerance of each other."""
     if isinstance(expected, float) and isinstance(value, int | float):
-        near = abs(value) < 1e300 and math.isclose(value, expected, rel_tol=1e-9, abs_tol=1e-9)
+        near = abs(value) < 1e300 and math.isclose(value, expected, rel_tol=TOLERANCE, abs_tol=tolerance)
         return value == expected or near
     if isinstance(expected, list | tuple):
         alike = type(value) is type(expected) and len(value) == len(expected)
-        return alike and all(map(is_same, value, expected))
+        return alike and all(is_same(*pair, tolerance) for pair in zip(value, expected, strict=True))
     if isinstance(expected, dict):
         return (
             isinstance(value, dict)
             and value.keys() == expected.keys()
-            and all(is_same(value[key], expected[key]) for key in expected)
+            and all(is_same(value[key], expected[key], tolerance) for key in expected)
         )
     return bool(value == expected)
 
@@ -149,6 +170,92 @@ def is_same(value: Any, expected: Any) -> bool:
 def gold(task: Task) -> str:
     solution = task.get("solution") or ""
     return f"```python\n{solution.rstrip()}\n```" if solution else ""
+
+
+class Code(NamedTuple):
+    """Code that was found in an answer."""
+
+    shown: str
+    """The part of the answer it was found in."""
+    source: str
+    """What is run: the same, with what the task gives in front of it where it needs that."""
+
+
+def find_code(text: str, *, entry: str, prompt: str) -> Code | None:
+    """The definition of a function in an answer; `None` when nothing in it looks like code.
+
+    Nothing is parsed here: a text made to break a parser breaks the guest's.
+    """
+    blocks: list[str] = FENCE.findall(text)
+    shown = next((block for block in blocks if defines(block, entry)), None) or unfenced(text, entry)
+    if shown is not None:
+        return Code(shown, preamble(prompt, entry) + shown)
+    body = blocks[0] if blocks else text
+    if defines(prompt, entry) and is_body(body):
+        return Code(body, f"{prompt.rstrip()}\n{body}")
+    return Code(blocks[0], blocks[0]) if blocks else None
+
+
+def defines(code: str, entry: str) -> bool:
+    return re.search(rf"^(?:async\s+)?def\s+{re.escape(entry)}\s*\(", code, re.MULTILINE) is not None
+
+
+def unfenced(text: str, entry: str) -> str | None:
+    """Lines of code around a definition that stands in no fence: from the first to where words begin again."""
+    lines = text.splitlines()
+    if not defines(text, entry):
+        return None
+    start = next(place for place, line in enumerate(lines) if re.match(r"(?:async|def|import|from|class|@)\b", line))
+    kept: list[str] = []
+    for line in lines[start:]:
+        if line.startswith("```") or (line.strip() and not line[0].isspace() and not CODE_LINE.match(line)):
+            break
+        kept.append(line)
+    code = "\n".join(kept)
+    return code if defines(code, entry) else None
+
+
+def preamble(prompt: str, entry: str) -> str:
+    """What a task gives before its function, such as imports: answers often leave it out."""
+    found = re.search(rf"^(?:async\s+)?def\s+{re.escape(entry)}\b", prompt, re.MULTILINE)
+    given = prompt[: found.start()].rstrip() if found else ""
+    return f"{given}\n\n" if given else ""
+
+
+def is_body(text: str) -> bool:
+    """Whether a text goes on where a signature ends: its first line is indented code."""
+    first = next((line for line in text.splitlines() if line.strip()), "")
+    return first[:1].isspace() and CODE_LINE.match(first.strip()) is not None
+
+
+def run_check(candidate: Guest, test: str, *, entry: str, limits: Limits) -> Outcome:
+    """Runs a test that is code, with a `check(candidate)` as HumanEval has it, out of the candidate's reach.
+
+    The test runs in a sandboxed process of its own. Whenever it calls the candidate, the call goes through this process
+    to the candidate's, and a plain value comes back: the candidate can neither see nor change what it is judged by.
+    It is `Returned(True)` when the test passes; else what it raised, or why one of the two processes died.
+    """
+    with Guest(limits) as judge:
+        try:
+            judge.send({"test": test, "entry": entry})
+            for _ in range(MOST_CALLS):
+                reply = judge.receive()
+                if "ask" not in reply:
+                    return Returned(True) if reply.get("passed") is True else outcome_of(reply)
+                outcome = candidate.ask({"entry": entry, "call": reply["ask"]})
+                if isinstance(outcome, Died):
+                    return outcome
+                judge.send(told(outcome))
+        except GuestDied as error:
+            return Died(str(error))
+    return Died("time_limit")
+
+
+def told(outcome: Returned | Raised) -> dict[str, Any]:
+    """A candidate's outcome as the test's process is told of it."""
+    if isinstance(outcome, Returned):
+        return {"value": pack(outcome.value)}
+    return {"raised": outcome.name, "message": outcome.message}
 
 
 ENVIRONMENT = TextEnvironment("unit_tests", judge=judge, gold=gold)

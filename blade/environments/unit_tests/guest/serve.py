@@ -97,7 +97,7 @@ def serve(channel: Channel) -> None:
         if "code" in request:
             reply = load(space, request["code"], request["entry"])
         elif "test" in request:
-            reply = judge(channel, request["test"])
+            reply = judge(channel, request["test"], request["entry"])
         else:
             reply = call(space[request["entry"]], unpack(request["call"]))
         channel.send(reply)
@@ -119,8 +119,11 @@ def call(function: Any, arguments: Any) -> dict[str, Any]:
         return raised(error)
 
 
-def judge(channel: Channel, test: str) -> dict[str, Any]:
-    """Runs a test that defines `check(candidate)`; each call of the candidate is made elsewhere, through the host."""
+def judge(channel: Channel, test: str, entry: str) -> dict[str, Any]:
+    """Runs a test that defines `check(candidate)`; each call of the candidate is made elsewhere, through the host.
+
+    Some tests call the candidate by its own name, too.
+    """
 
     def candidate(*arguments: Any) -> Any:
         channel.send({"ask": pack(arguments)})
@@ -129,7 +132,7 @@ def judge(channel: Channel, test: str) -> dict[str, Any]:
             return unpack(reply["value"])
         raise RuntimeError(f"the candidate raised {reply['raised']}: {reply['message']}")
 
-    space: dict[str, Any] = {"__name__": "test"}
+    space: dict[str, Any] = {"__name__": "test", entry: candidate}
     try:
         exec(compile(test, "test.py", "exec"), space)
         space["check"](candidate)

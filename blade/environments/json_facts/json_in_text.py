@@ -15,13 +15,19 @@ class Read(NamedTuple):
     value: Any
     alone: bool
     """Whether the text holds nothing else, a fence around it aside."""
+    twice: bool = False
+    """Whether an object in it gives one name two values, so that readers could take either; here, the last is taken."""
 
 
 def refuse_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not JSON")
 
 
-DECODER = json.JSONDecoder(parse_constant=refuse_constant)
+class Whole(NamedTuple):
+    """A value, and whether a name is given twice in it."""
+
+    value: Any
+    twice: bool
 
 
 def read_json(text: str) -> Read | None:
@@ -30,20 +36,28 @@ def read_json(text: str) -> Read | None:
     fenced = FENCE.fullmatch(bare)
     whole = decode(fenced[1] if fenced else bare)
     if whole is not None:
-        return Read(whole[0], True)
+        return Read(whole.value, True, whole.twice)
     parts = [block[1] for block in FENCE.finditer(bare)] + [bare[start:] for start in opening_places(bare)]
     found = next((read for part in parts if (read := decode(part, whole=False)) is not None), None)
-    return None if found is None else Read(found[0], False)
+    return None if found is None else Read(found.value, False, found.twice)
 
 
 def opening_places(text: str) -> list[int]:
     return [match.start() for match in re.finditer(r"[{\[]", text)][:MOST_STARTS]
 
 
-def decode(text: str, *, whole: bool = True) -> tuple[Any] | None:
-    """The value a text begins with, in a tuple because it may be null; what follows it must be space if `whole`."""
+def decode(text: str, *, whole: bool = True) -> Whole | None:
+    """The value a text begins with; what follows it must be space if `whole`."""
+    twice = []
+
+    def object_of(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        made = dict(pairs)
+        twice.append(len(made) < len(pairs))
+        return made
+
+    decoder = json.JSONDecoder(parse_constant=refuse_constant, object_pairs_hook=object_of)
     try:
-        value, end = DECODER.raw_decode(text.lstrip())
+        value, end = decoder.raw_decode(text.lstrip())
     except (ValueError, RecursionError):
         return None
-    return None if whole and text.lstrip()[end:].strip() else (value,)
+    return None if whole and text.lstrip()[end:].strip() else Whole(value, any(twice))

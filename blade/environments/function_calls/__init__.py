@@ -1,0 +1,1 @@
+"""Which functions are called for a request, and with what."""

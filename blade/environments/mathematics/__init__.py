@@ -1,0 +1,1 @@
+"""Mathematical answers that are equal when they mean the same."""

@@ -1,0 +1,1 @@
+"""Queries over SQLite databases, judged by what they return."""
