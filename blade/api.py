@@ -67,7 +67,7 @@ def compare(base: Run, candidate: Run, *more: Run, **options: Any) -> "Compariso
     runs = [base, candidate, *more]
     asked = from_keywords(AnalyzeOptions, options)
     diagnosed = [diagnose(run, asked, others=runs) for run in runs]
-    return compare_many(diagnosed, CompareOptions(slices=asked.slices, pack=asked.pack))
+    return compare_many(diagnosed, CompareOptions(slices=asked.slices))
 
 
 def from_keywords(kind: type[Options], options: dict[str, Any]) -> Options:

@@ -30,9 +30,9 @@ Came = tuple["list[Opinion]", "Published | None"]
 
 def analyze(
     folder: Folder,
-    model: Annotated[str | None, typer.Option(metavar="MODEL", help="The model that reads.")] = None,
+    model: Annotated[str | None, typer.Option(metavar="MODEL", help="Model that reads the rollouts.")] = None,
     base_url: Annotated[
-        str | None, typer.Option(metavar="URL", help="A server other than the vendor's; it may want no key.")
+        str | None, typer.Option(metavar="URL", help="A server other than the vendor's; it may not need a key.")
     ] = None,
     api: Annotated[
         str, typer.Option(metavar="API", help="auto, responses, chat or messages: the protocol to speak.")
@@ -41,21 +41,28 @@ def analyze(
         str | None,
         typer.Option(metavar="COMMAND", help="Let this coding agent read, in a folder of its own; {prompt} or last."),
     ] = None,
-    tasks: Annotated[int | None, typer.Option(min=1, metavar="N", help="Read at most so many tasks.")] = None,
-    votes: Annotated[int, typer.Option(min=1, metavar="N", help="Readings of each task; the majority counts.")] = 1,
-    again: Annotated[bool, typer.Option("--again", help="Also read tasks that a reader has judged.")] = False,
-    chars: Annotated[int, typer.Option(min=1000, metavar="N", help="Characters of rollouts shown per task.")] = 24_000,
+    tasks: Annotated[int | None, typer.Option(min=1, metavar="N", help="Maximum number of tasks to read.")] = None,
+    votes: Annotated[
+        int,
+        typer.Option(
+            min=1, metavar="N", help="Maximum readings per task; a second one is made only when the first is unsure."
+        ),
+    ] = 1,
+    again: Annotated[bool, typer.Option("--again", help="Also read tasks that already have a reader's label.")] = False,
+    chars: Annotated[
+        int, typer.Option(min=1000, metavar="N", help="Maximum characters of rollouts to show the model per task.")
+    ] = 24_000,
     no_narrative: Annotated[
         bool, typer.Option("--no-narrative", help="Label only; do not write the report's prose.")
     ] = False,
-    concurrency: Annotated[int, typer.Option(min=1, metavar="N", help="Tasks asked about at once.")] = 4,
+    concurrency: Annotated[int, typer.Option(min=1, metavar="N", help="Number of tasks to ask about in parallel.")] = 4,
     max_output_tokens: Annotated[
-        int, typer.Option(min=1, metavar="N", help="Tokens of one answer; thoughts of a model that thinks count too.")
+        int, typer.Option(min=1, metavar="N", help="Maximum tokens per answer, reasoning included.")
     ] = 4000,
-    max_tokens: Annotated[int | None, typer.Option(min=1, metavar="N", help="Spend at most so many tokens.")] = None,
-    max_cost: Annotated[
-        float | None, typer.Option(min=0, metavar="X", help="Spend at most so much; needs both prices.")
+    max_tokens: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="Maximum number of tokens to spend.")
     ] = None,
+    max_cost: Annotated[float | None, typer.Option(min=0, metavar="X", help="Maximum cost; needs both prices.")] = None,
     price_in: Annotated[float | None, typer.Option(min=0, metavar="X", help="Price of a million input tokens.")] = None,
     price_out: Annotated[
         float | None, typer.Option(min=0, metavar="X", help="Price of a million output tokens.")
@@ -63,7 +70,7 @@ def analyze(
     timeout: Annotated[
         float, typer.Option(min=1, metavar="SECONDS", help="How long a request, or the agent's whole run, may take.")
     ] = 1800.0,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be sent, and send nothing.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be sent without sending it.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Let a model read and label the failing tasks.

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from blade.cli.options import AsJson, epilog
-from blade.errors import InputError, UsageError
+from blade.errors import UsageError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -26,7 +26,7 @@ CHARS = 160
 
 def check(
     report: Annotated[
-        Path, typer.Argument(metavar="REPORT", help="A report in Markdown, anybody's.", show_default=False)
+        Path, typer.Argument(metavar="REPORT", help="A report in Markdown, written by anyone.", show_default=False)
     ],
     analysis: Annotated[
         Path | None,
@@ -48,7 +48,9 @@ def check(
     ] = None,
     allow_unbound: Annotated[
         bool,
-        typer.Option("--allow-unbound", help="Do not fail on what stands for no value: for others' reports."),
+        typer.Option(
+            "--allow-unbound", help="Do not fail on numbers that match no value, for reports BLADE did not write."
+        ),
     ] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -60,6 +62,8 @@ def check(
     Fails closed: exits with 1 when anything is contradicted or unbound, or when the rollouts have changed since they
     were diagnosed.
     """
+    from blade.cli.inputs import read_text
+
     text = read_text(report)
     if (success is not None or labels is not None) and not rollouts:
         raise UsageError("--success and --labels are about --rollouts; a folder was diagnosed with its own.")
@@ -94,10 +98,11 @@ def audit_of(
         return check_report(text, evidence=evidence_in(folder)), str(analysis), None
     else:
         return check_report(text), "", None
-    if "{{" in text and is_template(text):
-        return check_source(text, evidence=evidence, where=report.name), against, evidence
     known = read_claims(report.absolute().parent)
     claimed = None if known is None else known.texts.get(report.name)
+    # Braces in what BLADE rendered are quoted from rollouts.
+    if claimed is None and is_template(text):
+        return check_source(text, evidence=evidence, where=report.name), against, evidence
     return check_report(text, evidence=evidence, claimed=claimed), against, evidence
 
 
@@ -117,16 +122,6 @@ def tell_drift(evidence: "Evidence") -> bool:
     for one in found:
         put(make_console(stderr=True), foreign(f"blade: {one.sentence}"))
     return any(one.is_changed for one in found)
-
-
-def read_text(report: Path) -> str:
-    """The report's text."""
-    try:
-        return report.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise InputError(f"{report}: is not UTF-8 text; expected a report in Markdown.") from error
-    except OSError as error:
-        raise InputError(f"{report}: cannot be read: {error.strerror or error}.") from error
 
 
 def golden_audit(report: Path, folder: Path, text: str) -> "Audit | None":
@@ -177,7 +172,7 @@ def print_audit(audit: "Audit", report: Path, against: str) -> None:
     from blade.report.numbers import count, plural
 
     console = make_console()
-    place = f"against {against}" if against else "against itself alone: there are no rows beside it"
+    place = f"against {against}" if against else "for internal consistency only: no rollouts were found beside it"
     put(console, foreign(f"{report.name}: {plural(len(audit.checks), 'claim')}, checked {place}", "bold"))
     counts = f"{count(len(audit.supported))} supported, {count(len(audit.contradicted))} contradicted"
     rest = f"{count(len(audit.unbound))} unbound, {count(len(audit.unverifiable))} unverifiable"

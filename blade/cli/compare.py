@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from blade.cli.engines import Engine, EngineName, RayAddress, working_on
 from blade.cli.options import AsJson, epilog
 from blade.cli.reading_options import (
     Choice,
@@ -38,7 +39,8 @@ from blade.cli.reading_options import (
 )
 
 if TYPE_CHECKING:
-    from blade.comparison import Comparison
+    from blade.cli.contenders import Gathered
+    from blade.comparison import CompareOptions, Comparison
 
 
 class OutputFormat(StrEnum):
@@ -65,7 +67,7 @@ def compare(
             show_default=False,
         ),
     ],
-    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder to write to.")] = Path("blade-comparison"),
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Output folder.")] = Path("blade-comparison"),
     input_format: InputFormat = None,
     task_field: TaskField = None,
     repeat_field: RepeatField = None,
@@ -87,40 +89,40 @@ def compare(
     expected_repeats: ExpectedRepeats = None,
     duplicates: Duplicates = Choice.first,
     jobs: Jobs = None,
+    engine: Engine = EngineName.local,
+    ray_address: RayAddress = None,
     no_cache: NoCache = False,
     base: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="Run that the others are compared with; the first one otherwise."),
+        typer.Option(metavar="NAME", help="Run to compare the others with; the first one by default."),
     ] = None,
     fail_on_regression: Annotated[
-        bool, typer.Option("--fail-on-regression", help="Exit with 1 when any run regressed from the base.")
+        bool, typer.Option("--fail-on-regression", help="Exit with code 1 if any run regressed from the base.")
     ] = False,
     format: Annotated[
         OutputFormat,
-        typer.Option(
-            help="How to print the result; `github` is the body of one comment, also added to a job's summary."
-        ),
+        typer.Option(help="Output format; `github` prints the body of a comment and adds it to the job summary."),
     ] = OutputFormat.text,
     link: Annotated[
-        str | None, typer.Option(metavar="URL", help="Where the whole report can be opened; for --format github.")
+        str | None, typer.Option(metavar="URL", help="Link to the full report, for --format github.")
     ] = None,
     junit: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Also write the verdict and the tasks behind it as JUnit XML.")
+        Path | None, typer.Option(metavar="FILE", help="Also write the verdict and the tasks that moved as JUnit XML.")
     ] = None,
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
     """Say whether and why the score changed between runs.
 
-    Writes comparison.html, comparison.md and comparison.json into DIR. Options about reading hold for rollout files; a
-    folder is read again as it was diagnosed.
+    Writes comparison.html, comparison.md (one page), appendix.md and comparison.json into DIR. Inputs that each hold
+    several runs, such as one per task, are compared name by name, each name in a folder of its own. Options about
+    reading hold for rollout files; a folder is read again as it was diagnosed.
     """
     from blade.cli.contenders import gather
     from blade.cli.pipeline import cores
     from blade.cli.progress import ReadingBar
     from blade.comparison import CompareOptions
     from blade.diagnosis import AnalyzeOptions
-    from blade.report.comparison_report import write_comparison
     from blade.rollouts import ReadOptions
 
     read = ReadOptions(
@@ -145,56 +147,101 @@ def compare(
     options = AnalyzeOptions(
         success=success, slices=tuple(slice or ()), cluster_field=cluster_field, prices=prices_path(prices), pack=pack
     )
-    with ReadingBar(wanted=not quiet) as bar:
-        runs, options = gather(inputs, read=read, options=options, base=base, progress=bar)
-        comparison = write_comparison(out, runs, CompareOptions(pack=options.pack))
+    with working_on(engine, ray_address), ReadingBar(wanted=not quiet) as bar:
+        gathered = gather(inputs, read=read, options=options, base=base, progress=bar)
+        found, notes = write_groups(out, gathered, CompareOptions())
     if junit is not None:
-        write_junit(junit, comparison)
+        write_junit(junit, list(found.values()))
     if format is OutputFormat.github:
-        print_comment(comparison, out, link)
+        print_comment(found, out, link)
     else:
-        render(comparison, out, as_json=as_json, quiet=quiet)
+        render(found, notes, out, as_json=as_json, quiet=quiet)
     if fail_on_regression:
-        fail_if_regressed(comparison)
+        fail_if_regressed(list(found.values()))
 
 
-def write_junit(place: Path, comparison: "Comparison") -> None:
-    """Writes the verdict for test reporters."""
+def write_groups(
+    out: Path, gathered: "Gathered", options: "CompareOptions"
+) -> tuple[dict[str, "Comparison"], list[str]]:
+    """Compares each group and writes it: a single one without a name into the folder itself, others into one each.
+
+    Returns the comparisons by name, and what must be said about runs that were not compared.
+
+    Raises:
+        UsageError: no group can be compared.
+    """
+    from blade.cli.folders import folder_names
+    from blade.comparison import compare_many
+    from blade.comparison.compare import adjusted
+    from blade.errors import UsageError
+    from blade.report.comparison_report import write_compared
+
+    found: dict[str, Comparison] = {}
+    notes = [f"{name} is not compared: no other input has a run of this name" for name in gathered.unpaired]
+    failed: UsageError | None = None
+    for group in gathered.groups:
+        try:
+            found[group.name] = compare_many(group.runs, options)
+        except UsageError as error:
+            failed = failed or error
+            notes.append(f"{group.name} is not compared: {str(error).rstrip('.')}")
+    if failed is not None and not found:
+        raise failed
+    if len(found) > 1 and all(len(group.runs) == 2 for group in gathered.groups):
+        found = dict(zip(found, adjusted(list(found.values())), strict=True))
+    folders = dict(zip(found, folder_names(list(found)), strict=True))
+    for name, runs in gathered.groups:
+        if name in found:
+            write_compared(out / folders[name] if name else out, found[name], runs)
+    return found, notes
+
+
+def write_junit(place: Path, comparisons: "list[Comparison]") -> None:
+    """Writes the verdicts for test reporters."""
     from blade.report.ci import junit_xml
     from blade.report.files import write_file
 
-    write_file(place, junit_xml(comparison))
+    write_file(place, junit_xml(comparisons))
 
 
-def print_comment(comparison: "Comparison", out: Path, link: str | None) -> None:
+def print_comment(found: dict[str, "Comparison"], out: Path, link: str | None) -> None:
     """Prints the comment and adds it to the summary of the job that runs us."""
-    from blade.report.ci import github_comment
+    from blade.report.ci import github_comment, github_table
 
-    text = github_comment(comparison, out, link)
+    only = found.get("")
+    text = github_table(found, out, link) if only is None else github_comment(only, out, link)
     typer.echo(text, nl=False)
     if summary := os.environ.get("GITHUB_STEP_SUMMARY"):
         with Path(summary).open("a", encoding="utf-8") as file:
             file.write(text)
 
 
-def render(comparison: "Comparison", out: Path, *, as_json: bool, quiet: bool) -> None:
-    """The summary for a person, or the comparison for a program."""
-    from blade.cli.compare_summary import print_comparison
-    from blade.cli.terminal import make_console, print_json
+def render(found: dict[str, "Comparison"], notes: list[str], out: Path, *, as_json: bool, quiet: bool) -> None:
+    """The summary for a person, or the comparisons for a program."""
+    from blade.cli.compare_summary import print_comparison, print_comparisons
+    from blade.cli.terminal import make_console, print_json, print_values_as_json
     from blade.report.comparison_report import COMPARISON
 
-    if as_json:
+    only = found.get("")
+    if as_json and only is not None:
         print_json((out / COMPARISON).read_bytes())
-    elif not quiet:
-        print_comparison(make_console(), comparison, out)
+    elif as_json:
+        runs = [{"name": name, "comparison": comparison} for name, comparison in found.items()]
+        print_values_as_json({"comparisons": runs, "notes": notes})
+    elif quiet:
+        return
+    elif only is not None:
+        print_comparison(make_console(), only, out)
+    else:
+        print_comparisons(make_console(), found, notes, out)
 
 
-def fail_if_regressed(comparison: "Comparison") -> None:
-    """Stops with exit code 1 when a run did worse than the base for certain."""
+def fail_if_regressed(found: "list[Comparison]") -> None:
+    """Stops with exit code 1 when a run did worse than its base for certain."""
     from blade.errors import ProblemsFound
+    from blade.report.comparison_rows import pairs_with_base
 
-    pairs = comparison.pairs if isinstance(comparison.pairs, list) else [comparison]
-    base = comparison.base.run
-    worse = [pair.candidate.run for pair in pairs if pair.base.run == base and pair.verdict == "regressed"]
+    worse = [pair for one in found for pair in pairs_with_base(one) if pair.verdict == "regressed"]
     if worse:
-        raise ProblemsFound(f"{', '.join(worse[:8])} regressed from {base}.")
+        said = [f"{pair.candidate.run} regressed from {pair.base.run}" for pair in worse[:8]]
+        raise ProblemsFound(f"{', '.join(said)}.")

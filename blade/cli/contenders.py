@@ -1,9 +1,11 @@
 """The runs a comparison is about: rollout files, globs or folders that `blade diagnose` wrote, in the order given.
 
-All are judged alike: by the rule that was given, else by the one rule their folders were diagnosed with, else by what
-their rewards say together.
+Inputs that hold several runs of the same names or of the same tasks are compared run by run. All are judged alike:
+by the rule that was given, else by the one rule their folders were diagnosed with, else by what their rewards say
+together.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -15,6 +17,7 @@ from blade.diagnosis import AnalyzeOptions, Diagnosed, diagnose, with_named_fiel
 from blade.errors import UsageError
 from blade.report.workspace import ANALYSIS, Workspace, open_workspace
 from blade.rollouts import ReadOptions, Run, read_runs
+from blade.rollouts.grouping import models_of, run_names
 from blade.rollouts.runs import FileProgress
 from blade.rollouts.table import examples
 
@@ -26,10 +29,19 @@ class Contender(NamedTuple):
     place: str
 
 
-class Gathered(NamedTuple):
-    """The runs, and how all of them were judged."""
+class Group(NamedTuple):
+    """Runs that are compared with each other; the base comes first."""
 
+    name: str
+    """The name they share; empty when all runs are compared with each other."""
     runs: list[Diagnosed]
+
+
+class Gathered(NamedTuple):
+    """The runs in groups, those that no other input has, and how all of them were judged."""
+
+    groups: list[Group]
+    unpaired: list[str]
     options: AnalyzeOptions
 
 
@@ -41,20 +53,51 @@ def gather(
     base: str | None = None,
     progress: FileProgress | None = None,
 ) -> Gathered:
-    """Every run the words stand for, diagnosed; the base comes first.
+    """Every run the inputs stand for, diagnosed, in the groups in which they are compared.
 
     Raises:
         UsageError: together they are fewer than two runs, none is called like the base, or folders disagree on how
             they were judged.
         InputError: an input is missing or unreadable.
     """
-    places = [place for word in words for place in find_places(word)]
-    options = settled(options, [place for place in places if isinstance(place, Workspace)])
-    found = [contender for place in places for contender in read_place(place, read, options, progress)]
-    if len(found) < 2:
+    places = [find_places(word) for word in words]
+    options = settled(options, [place for word in places for place in word if isinstance(place, Workspace)])
+    found = [[one for place in word for one in read_place(place, read, options, progress)] for word in places]
+    together = [contender for word in found for contender in word]
+    if len(together) < 2:
         raise UsageError("a comparison takes at least two runs; name a second file or folder, or use --group-by.")
-    runs = base_first(with_own_names(found), base)
-    return Gathered([diagnose(run, options) for run in runs], options)
+    alike = {name: [c for c in together if c.run.name == name] for name in shared_names(found)} or pairs_by_tasks(found)
+    if base is not None or not alike:
+        runs = base_first(with_own_names(together), base)
+        return Gathered([Group("", [diagnose(run, options) for run in runs])], [], options)
+    groups = [
+        Group(name, [diagnose(run, options) for run in with_own_names(contenders)])
+        for name, contenders in alike.items()
+    ]
+    paired = {id(contender) for contenders in alike.values() for contender in contenders}
+    return Gathered(groups, [f"{c.place}/{c.run.name}" for c in together if id(c) not in paired], options)
+
+
+def pairs_by_tasks(inputs: Sequence[Sequence[Contender]]) -> dict[str, list[Contender]]:
+    """The runs of two inputs in pairs, where each has tasks in common with just one run of the other; else none."""
+    if len(inputs) != 2 or min(map(len, inputs)) < 2:
+        return {}
+    tasks = {id(contender): set(contender.run.table.tasks) for runs in inputs for contender in runs}
+    first, second = (
+        [[other for other in others if tasks[id(one)] & tasks[id(other)]] for one in runs]
+        for runs, others in (inputs, inputs[::-1])
+    )
+    if any(len(matches) > 1 for matches in (*first, *second)):
+        return {}
+    return {one.run.name: [one, *matches] for one, matches in zip(inputs[0], first, strict=True) if matches}
+
+
+def shared_names(inputs: Sequence[Sequence[Contender]]) -> list[str]:
+    """Names that runs of several inputs share, where an input holds several runs; else none."""
+    if all(len(runs) == 1 for runs in inputs):
+        return []
+    having = Counter(name for runs in inputs for name in dict.fromkeys(contender.run.name for contender in runs))
+    return [name for name, count in having.items() if count > 1]
 
 
 def base_first(runs: list[Run], base: str | None) -> list[Run]:
@@ -105,7 +148,8 @@ def read_place(
     """The runs of a place."""
     if isinstance(place, str):
         for run in read_runs([place], with_named_fields(read, options), progress=progress):
-            yield Contender(run, run.files[0].path.absolute().parent.name)
+            folder = Path(place) if Path(place).is_dir() else run.files[0].path.parent
+            yield Contender(run, folder.absolute().name)
         return
     if place.request is not None:
         request = msgspec.structs.replace(place.request, read=with_named_fields(place.request.read, options))
@@ -114,9 +158,18 @@ def read_place(
 
 
 def with_own_names(contenders: Sequence[Contender]) -> list[Run]:
-    """The runs; namesakes carry the name of their folder too."""
-    names = [contender.run.name for contender in contenders]
-    return [
-        msgspec.structs.replace(run, name=f"{place}/{run.name}") if names.count(run.name) > 1 else run
-        for run, place in contenders
-    ]
+    """The runs; namesakes carry what tells them apart: their folder, else their model, else the name of their file."""
+    namesakes: dict[str, list[Contender]] = {}
+    for contender in contenders:
+        namesakes.setdefault(contender.run.name, []).append(contender)
+    said: dict[int, str] = {}
+    for name, alike in namesakes.items():
+        if len(alike) == 1:
+            continue
+        models = [" ".join(sorted(models_of(contender.run.table.rows))) for contender in alike]
+        stems = run_names([contender.run.files[0].path for contender in alike])
+        for each in ([f"{contender.place}/{name}" for contender in alike], [f"{name} {m}" for m in models], stems):
+            if len(set(each)) == len(alike):
+                said |= {id(contender): own for contender, own in zip(alike, each, strict=True)}
+                break
+    return [msgspec.structs.replace(c.run, name=said[id(c)]) if id(c) in said else c.run for c in contenders]

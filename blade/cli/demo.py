@@ -20,7 +20,7 @@ DATA = "rollouts"
 
 def demo(
     out: Annotated[
-        Path, typer.Option(metavar="DIR", help="Folder to write to: a new one, or that of an earlier demo.")
+        Path, typer.Option(metavar="DIR", help="Output folder: a new one, or that of an earlier demo.")
     ] = Path("blade-demo"),
 ) -> None:
     """Diagnose made-up rollouts that come with BLADE.

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from blade.cli.engines import Engine, EngineName, RayAddress, working_on
 from blade.cli.options import AsJson, Root, epilog
 from blade.cli.reading_options import (
     Choice,
@@ -47,6 +48,7 @@ EPILOG = epilog(
     "blade diagnose jobs/2026-11-18__13-00-00 --where 'source == \"terminal-bench\"' --out out",
     "blade diagnose scores.csv --trajectories 'runs/*.json' --join instance_id=file --out out",
     "blade diagnose results/*.jsonl.gz --group-by model --out out",
+    "blade diagnose results/rollouts.jsonl --follow --until-idle 600 --out out",
     "cat rollouts.jsonl | blade diagnose - --success 'reward >= 0.5' --slice difficulty",
 )
 
@@ -60,7 +62,7 @@ def diagnose(
             show_default=False,
         ),
     ],
-    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder to write to.")] = Path("blade-out"),
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Output folder.")] = Path("blade-out"),
     format: Format = None,
     task_field: TaskField = None,
     repeat_field: RepeatField = None,
@@ -76,7 +78,7 @@ def diagnose(
     group_by: GroupBy = None,
     benchmark: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="Benchmark whose success rule, slices and taxonomy pack are used."),
+        typer.Option(metavar="NAME", help="Benchmark to take the success rule, slices and taxonomy pack from."),
     ] = None,
     success: SuccessRule = None,
     slice: Slices = None,
@@ -86,21 +88,33 @@ def diagnose(
     expected_repeats: ExpectedRepeats = None,
     duplicates: Duplicates = Choice.first,
     jobs: Jobs = None,
+    engine: Engine = EngineName.local,
+    ray_address: RayAddress = None,
     no_cache: NoCache = False,
+    follow: Annotated[
+        bool, typer.Option("--follow", help="Diagnose again whenever the inputs have grown, until Ctrl-C.")
+    ] = False,
+    until_idle: Annotated[
+        float | None,
+        typer.Option(min=0.1, metavar="S", help="With --follow: end when nothing has changed for S seconds."),
+    ] = None,
     root: Root = None,
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
     """Measure a run and say which tasks failed and why.
 
-    Writes report.html, report.md, analysis.json, reading_list.md and labels.jsonl into DIR; of several runs, each into
-    a folder of its own there, listed in DIR/runs.json. With --group-by, DIR/comparison.html and .md
-    compare them.
+    Writes report.html, report.md (one page), appendix.md, analysis.json, reading_list.md and labels.jsonl into DIR.
+    Several runs each get a folder of their own there; DIR/report.html shows them side by side, DIR/runs.json lists
+    them. With --group-by, DIR/comparison.html and comparison.md compare them.
     """
-    from blade.cli.inputs import resolved_inputs
-    from blade.cli.pipeline import cores, diagnose_into
+    from blade.cli.follow import follow as followed
+    from blade.cli.inputs import STDIN, is_pipe, resolved_inputs
+    from blade.cli.pipeline import Done, cores, diagnose_into
     from blade.cli.progress import ReadingBar
     from blade.diagnosis import AnalyzeOptions
+    from blade.engine import engine_for, use
+    from blade.errors import UsageError
     from blade.rollouts import ReadOptions
 
     read = ReadOptions(
@@ -127,11 +141,41 @@ def diagnose(
     )
     if benchmark is not None:
         options = as_benchmark_says(options, benchmark, root)
-    with ReadingBar(wanted=not quiet) as bar, resolved_inputs(inputs, out) as sources:
-        done = diagnose_into(out, sources, read=read, options=options, progress=bar)
-    for workspace in done.workspaces:
-        keep_narrative(workspace)
-    render(done, as_json=as_json, quiet=quiet)
+    if until_idle is not None and not follow:
+        raise UsageError("--until-idle is only used with --follow.")
+    if follow and any(text == STDIN or is_pipe(text) for text in inputs):
+        raise UsageError("--follow reads files again as they grow; standard input and pipes cannot be read again.")
+    found: list[Done] = []
+
+    def look() -> None:
+        with ReadingBar(wanted=not quiet) as bar, resolved_inputs(inputs, out) as sources, use(engine_for(read.jobs)):
+            found[:] = [diagnose_into(out, sources, read=read, options=options, keep=not follow, progress=bar)]
+        for workspace in found[0].workspaces:
+            keep_narrative(workspace)
+        if follow and not quiet:
+            typer.echo(f"blade: {state_sentence(found[0])}", err=True)
+
+    with working_on(engine, ray_address):
+        if follow:
+            followed(inputs, format, look, until_idle=until_idle, as_json=as_json)
+        else:
+            look()
+    if found:
+        render(found[0], as_json=as_json, quiet=quiet)
+
+
+def state_sentence(done: "Done") -> str:
+    """Where the runs stand, on one line."""
+    from blade.diagnosis.analysis import headline_of
+    from blade.report.numbers import number, plural
+
+    said = [
+        f"{workspace.analysis.inputs.run}: {plural(workspace.analysis.coverage.rollouts, 'rollout')} of "
+        f"{plural(workspace.analysis.coverage.tasks, 'task')}, {workspace.analysis.headline} "
+        f"{number(headline_of(workspace.analysis).value)}"
+        for workspace in done.workspaces
+    ]
+    return "; ".join(said[:4])
 
 
 def keep_narrative(workspace: "Workspace") -> None:

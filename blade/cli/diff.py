@@ -11,11 +11,9 @@ EPILOG = epilog("blade diff out 12:3 12:5", "blade diff out 12:3 12:5 --context 
 
 def diff(
     folder: Folder,
-    left: Annotated[str, typer.Argument(metavar="TASK:REPEAT", help="The one rollout.", show_default=False)],
-    right: Annotated[str, typer.Argument(metavar="TASK:REPEAT", help="The other.", show_default=False)],
-    context: Annotated[
-        int, typer.Option(min=0, metavar="N", help="Items of each side shown after the first difference.")
-    ] = 3,
+    left: Annotated[str, typer.Argument(metavar="TASK:REPEAT", help="The first rollout.", show_default=False)],
+    right: Annotated[str, typer.Argument(metavar="TASK:REPEAT", help="The second rollout.", show_default=False)],
+    context: Annotated[int, typer.Option(min=0, metavar="N", help="Items to show after the first difference.")] = 3,
     max_chars: MaxChars = 600,
     any_task: Annotated[bool, typer.Option("--any-task", help="Compare rollouts of different tasks too.")] = False,
     as_json: AsJson = False,

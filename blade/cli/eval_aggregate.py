@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from blade.cli.engines import Engine, EngineName, RayAddress, working_on
 from blade.cli.eval_options import (
     Benchmark,
     Choice,
@@ -51,6 +52,8 @@ def aggregate(
     expected_repeats: ExpectedRepeats = None,
     fail_on_missing: FailOnMissing = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an output that exists.")] = False,
+    engine: Engine = EngineName.local,
+    ray_address: RayAddress = None,
     as_json: AsJson = False,
     root: Root = None,
 ) -> None:
@@ -74,7 +77,8 @@ def aggregate(
         merged = merge(paths, output, duplicates=duplicates, seed_shards=seed_shards, overwrite=overwrite)
     elif seed_shards:
         raise UsageError("--seed-shards needs --output, where the renumbered rollouts go.")
-    result = write_aggregate(paths[0] if output is None else output, options)
+    with working_on(engine, ray_address):
+        result = write_aggregate(paths[0] if output is None else output, options)
     render(result, merged, as_json=as_json)
     fail_if_missing(result.agents, wanted=fail_on_missing)
 

@@ -25,7 +25,10 @@ class Choice(StrEnum):
 Duplicates = Annotated[Choice, typer.Option(help="Which of several conflicting rows counts; `error` exits with 1.")]
 Inputs = Annotated[
     Path | None,
-    typer.Option(metavar="FILE", help="Materialized inputs, which say what was expected; by default those beside it."),
+    typer.Option(
+        metavar="FILE",
+        help="Materialized inputs, which state what was expected; by default the file beside the rollouts.",
+    ),
 ]
 Benchmark = Annotated[
     str | None, typer.Option(metavar="NAME", help="Benchmark whose success rule and slices are used.")
@@ -38,13 +41,16 @@ Slices = Annotated[
 ]
 RecipeName = Annotated[
     str | None,
-    typer.Option(metavar="SERVER", help="How scores are made: as this Gym server does; by default told by the agent."),
+    typer.Option(
+        metavar="SERVER", help="Gym server whose scoring is used; by default the one that belongs to the agent."
+    ),
 ]
 ExpectedRepeats = Annotated[
-    int | None, typer.Option(min=1, metavar="N", help="Rollouts every task should have, where no inputs say it.")
+    int | None,
+    typer.Option(min=1, metavar="N", help="Number of rollouts each task should have, if no inputs state it."),
 ]
 FailOnMissing = Annotated[
-    bool, typer.Option("--fail-on-missing", help="Exit with 1 when expected rollouts are missing.")
+    bool, typer.Option("--fail-on-missing", help="Exit with code 1 if expected rollouts are missing.")
 ]
 
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from blade.cli.engines import Engine, EngineName, RayAddress, working_on
 from blade.cli.eval_options import (
     Benchmark,
     Choice,
@@ -34,6 +35,8 @@ def profile(
     duplicates: Duplicates = Choice.error,
     expected_repeats: ExpectedRepeats = None,
     fail_on_missing: FailOnMissing = False,
+    engine: Engine = EngineName.local,
+    ray_address: RayAddress = None,
     as_json: AsJson = False,
     root: Root = None,
 ) -> None:
@@ -51,7 +54,8 @@ def profile(
     options = msgspec.structs.replace(
         asked, inputs=inputs, duplicates=duplicates.value, expected_repeats=expected_repeats
     )
-    result = write_profile(rollouts, options)
+    with working_on(engine, ray_address):
+        result = write_profile(rollouts, options)
     render(result, as_json=as_json)
     fail_if_missing(result.agents, wanted=fail_on_missing)
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from blade.cli import run_options
 from blade.cli.options import AsJson, Root, epilog
 
 if TYPE_CHECKING:
@@ -32,6 +33,9 @@ def reverify(
     jobs: Annotated[
         int | None, typer.Option(min=1, metavar="N", help="Rollouts judged at a time; all cores by default.")
     ] = None,
+    judge_model: run_options.JudgeModel = None,
+    judge_url: run_options.JudgeUrl = None,
+    judge_votes: run_options.JudgeVotes = 3,
     fail_on_change: Annotated[
         bool, typer.Option("--fail-on-change", help="Exit with 1 when any reward changes.")
     ] = False,
@@ -47,8 +51,9 @@ def reverify(
     from blade.benchmarks import find_benchmark
     from blade.cli.pipeline import cores
     from blade.cli.progress import ReadingBar
-    from blade.environments import load_environment
     from blade.errors import UsageError
+    from blade.evals.jobs import judging_environment
+    from blade.evals.judging import let_go
     from blade.evals.reverify import ReverifyOptions
     from blade.evals.reverify import reverify as judge_again
 
@@ -56,8 +61,13 @@ def reverify(
     if known.environment is None:
         raise UsageError(f"{known.name} is judged by its agent '{known.agent}', so there is no verifier to ask again.")
     options = ReverifyOptions(inputs=inputs, output=output, overwrite=overwrite, limit=limit, jobs=jobs or cores())
-    with ReadingBar() as bar:
-        result = judge_again(rollouts, known, load_environment(known.environment), options=options, progress=bar)
+    judge = run_options.make_judge(judge_model, judge_url, judge_votes)
+    environment = judging_environment(known.environment, judge)
+    try:
+        with ReadingBar() as bar:
+            result = judge_again(rollouts, known, environment, options=options, progress=bar)
+    finally:
+        let_go(environment)
     render(result, as_json=as_json)
     leave(result, fail_on_change=fail_on_change)
 
@@ -74,18 +84,20 @@ def render(result: "Reverified", *, as_json: bool) -> None:
         return
     typer.echo(
         f"{result.judged} of {result.rollouts} rollouts judged again: {len(result.changed)} rewards changed, "
-        f"mean {shown(result.mean_before)} before, {shown(result.mean_now)} now"
+        f"mean {reward_words(result.mean_before)} before, {reward_words(result.mean_now)} now"
     )
     for change in result.changed[:MOST]:
         fields = f" ({', '.join(change.fields)})" if change.fields else ""
-        typer.echo("  " + one_line(f"{change.rollout} {shown(change.old)} -> {shown(change.new)}{fields}", 200))
+        typer.echo(
+            "  " + one_line(f"{change.rollout} {reward_words(change.old)} -> {reward_words(change.new)}{fields}", 200)
+        )
     if len(result.changed) > MOST:
         typer.echo(f"  and {len(result.changed) - MOST} more; --json lists them all")
     if result.output is not None:
         typer.echo(one_line(f"{result.output}: {result.rollouts - len(result.failed)} rollouts", 300))
 
 
-def shown(value: float | None) -> str:
+def reward_words(value: float | None) -> str:
     return "n/a" if value is None else f"{value:.4g}"
 
 

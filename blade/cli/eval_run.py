@@ -1,20 +1,26 @@
 """`blade eval run`: put a benchmark to a model, and write rollouts that nothing can undo."""
 
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from blade.cli import run_options
+from blade.cli.engines import Engine, EngineName, RayAddress, working_on
 from blade.cli.options import AsJson, epilog
 
 if TYPE_CHECKING:
+    from blade.engine.cluster import Cluster
+    from blade.evals.jobs import Job
     from blade.evals.run import RunResult
 
 INTERRUPTED = 130
 
 EPILOG = epilog(
     "blade eval run --benchmark word_math --model gpt-5-mini --output out/word_math.jsonl",
+    "blade eval run --benchmark word_math --model claude --agent-cmd 'claude -p' --agent-network --output c.jsonl",
     "blade eval run --benchmark word_math --model qwen --base-url http://localhost:8080/v1 --output q.jsonl --resume",
 )
 
@@ -22,7 +28,9 @@ EPILOG = epilog(
 def run(
     benchmark: run_options.Benchmark,
     model: run_options.Model,
-    output: Annotated[Path, typer.Option(metavar="FILE", help="Rollouts are appended here, sidecars stand beside it.")],
+    output: Annotated[
+        Path, typer.Option(metavar="FILE", help="File to append rollouts to; sidecars are written beside it.")
+    ],
     base_url: run_options.BaseUrl = None,
     api: run_options.ChosenApi = run_options.Api.auto,
     tools: run_options.CalledTools = run_options.Tools.native,
@@ -30,8 +38,15 @@ def run(
         str | None,
         typer.Option(metavar="URL", help="NeMo Gym agent that plays and judges instead, e.g. http://localhost:8000."),
     ] = None,
+    agent_cmd: run_options.AgentCommand = None,
+    agent_network: run_options.AgentNetwork = False,
+    agent_files: run_options.AgentFiles = False,
+    agent_env: run_options.AgentVariables = None,
+    judge_model: run_options.JudgeModel = None,
+    judge_url: run_options.JudgeUrl = None,
+    judge_votes: run_options.JudgeVotes = 3,
     skills: Annotated[
-        str | None, typer.Option(metavar="DIR", help="Folder of Agent Skills that the model may open.")
+        str | None, typer.Option(metavar="DIR", help="Folder of Agent Skills the model can open.")
     ] = None,
     repeats: run_options.Repeats = None,
     limit: run_options.Limit = None,
@@ -39,17 +54,19 @@ def run(
     temperature: run_options.Temperature = None,
     top_p: run_options.TopP = None,
     max_output_tokens: run_options.MaxOutputTokens = None,
-    max_turns: Annotated[int | None, typer.Option(min=1, metavar="N", help="Replies per rollout.")] = None,
+    max_turns: Annotated[int | None, typer.Option(min=1, metavar="N", help="Maximum replies per rollout.")] = None,
     max_rollout_tokens: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="Tokens of all replies of a rollout together.")
+        int | None, typer.Option(min=1, metavar="N", help="Maximum tokens of all replies of a rollout.")
     ] = None,
     seed: run_options.Seed = 0,
     timeout: run_options.Timeout = 600.0,
     attempts: run_options.Attempts = 6,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with an earlier run on the same output.")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Continue an earlier run on the same output.")] = False,
     force: Annotated[
-        bool, typer.Option("--force", help="Overwrite earlier rollouts; with --resume, go on in spite of changes.")
+        bool, typer.Option("--force", help="Overwrite earlier rollouts; with --resume, continue despite changes.")
     ] = False,
+    engine: Engine = EngineName.local,
+    ray_address: RayAddress = None,
     root: run_options.Root = None,
     as_json: AsJson = False,
 ) -> None:
@@ -70,6 +87,9 @@ def run(
         api=api.value,
         tools=tools.value,
         agent_url=agent_url,
+        agent_cmd=agent_cmd,
+        agent=run_options.make_agent(output.parent, agent_env, network=agent_network, files=agent_files),
+        judge=run_options.make_judge(judge_model, judge_url, judge_votes),
         timeout=timeout,
         attempts=attempts,
     )
@@ -82,12 +102,25 @@ def run(
         skills=skills,
         force=force,
     )
-    job = make_job(find_benchmark(benchmark, root), target, wishes)
+    make = partial(make_job, find_benchmark(benchmark, root), target, wishes)
+    job = make()
     options = RunOptions(concurrency=concurrency, resume=resume, force=force, server=target.server)
-    with watching() as watch:
+    with working_on(engine, ray_address) as cluster, watching() as watch:
+        if cluster is not None:
+            job = spread(job, cluster, make, concurrency)
         result = run_job(job, RunFiles(output), options=options, watch=watch)
     render(result, output, as_json=as_json)
     leave(result)
+
+
+def spread(job: "Job", cluster: "Cluster", make: "Callable[[], Job]", concurrency: int) -> "Job":
+    """The job, played on the cluster."""
+    import msgspec
+
+    from blade.evals.spread import SpreadPlayer
+
+    player = SpreadPlayer(cluster, make, name=job.player.name, concurrency=concurrency)
+    return msgspec.structs.replace(job, player=player)
 
 
 def render(result: "RunResult", output: Path, *, as_json: bool) -> None:
@@ -109,11 +142,13 @@ def render(result: "RunResult", output: Path, *, as_json: bool) -> None:
 def leave(result: "RunResult") -> None:
     """Exits by how the run ended."""
     from blade.errors import InputError, ProblemsFound
+    from blade.report.numbers import plural
 
     if result.status == "interrupted":
         typer.echo("blade: interrupted; what was done is on disk, --resume goes on.", err=True)
         raise typer.Exit(INTERRUPTED)
     if result.status == "stopped":
-        raise InputError(f"stopped, because nothing works any more; --resume goes on. Last failure: {result.error}")
+        raise InputError(f"stopped after repeated failures; --resume continues. Last failure: {result.error}")
     if result.progress.failed:
-        raise ProblemsFound(f"{result.progress.failed} rollouts failed without a verdict; --resume tries them again.")
+        failed = plural(result.progress.failed, "rollout")
+        raise ProblemsFound(f"{failed} failed without a verdict; --resume tries again. Last failure: {result.error}")

@@ -51,7 +51,7 @@ class RunList(msgspec.Struct, frozen=True, kw_only=True):
 
 def folder_names(runs: Sequence[str]) -> list[str]:
     """A folder name for every run: safe on any file system, each different even where case does not count."""
-    taken = {RUNS, "stdin.jsonl"}
+    taken = {RUNS, "stdin.jsonl", "report.html", "comparison.html", "comparison.md", "comparison.json"}
     names: list[str] = []
     for run in runs:
         base, number = safe_name(run), 1
@@ -81,11 +81,16 @@ def check_unmixed(out: Path, *, several: bool) -> None:
 
 def open_folder(folder: Path) -> Workspace:
     """The diagnosis in a folder; a folder of several says which they are."""
-    if (folder / ANALYSIS).exists() or not (folder / RUNS).exists():
+    if not holds_several(folder):
         return open_workspace(folder)
     raise UsageError(
         f"{folder}: holds several runs; name one of {examples([str(run) for run in run_folders(folder)])}."
     )
+
+
+def holds_several(folder: Path) -> bool:
+    """Whether a folder holds the diagnoses of several runs, each in a folder of its own."""
+    return not (folder / ANALYSIS).exists() and (folder / RUNS).exists()
 
 
 def run_folders(folder: Path) -> list[Path]:
@@ -95,4 +100,4 @@ def run_folders(folder: Path) -> list[Path]:
         runs = msgspec.json.decode(place.read_bytes(), type=RunList).runs
     except (OSError, msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise InputError(f"{place}: cannot be read: {error}; run `blade diagnose` again.") from error
-    return [folder / run.folder for run in runs]
+    return [folder / run.folder for run in runs if Path(run.folder).name == run.folder != ".."]

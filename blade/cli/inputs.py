@@ -1,7 +1,14 @@
-"""Standard input as a file: kept in the output folder, so that its trajectories can be shown later."""
+"""What the user names as input: standard input and pipes, kept in the output folder so that they can be shown later.
 
+A device never ends, and a pipe that nobody writes to never begins: neither is read, but standard input always is.
+"""
+
+import io
+import os
 import shutil
+import stat
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,9 +17,12 @@ from typing import BinaryIO
 import typer
 
 from blade.errors import InputError
+from blade.rollouts.sources import PIECE
 
 STDIN = "-"
 SPOOL = "stdin.jsonl"
+WAIT = 5.0
+"""Seconds in which somebody must open a pipe for writing."""
 
 
 @contextmanager
@@ -75,5 +85,50 @@ def copy_stream(text: str, file: BinaryIO) -> None:
     if text == STDIN:
         shutil.copyfileobj(sys.stdin.buffer, file)
         return
-    with Path(text).open("rb") as stream:
-        shutil.copyfileobj(stream, file)
+    for piece in pieces_of(Path(text)):
+        file.write(piece)
+
+
+def pieces_of(path: Path) -> Iterator[bytes]:
+    """The bytes of a file or a pipe; raises `InputError` for a device, and for a pipe that nobody writes to."""
+    try:
+        stream = io.FileIO(os.open(path, os.O_RDONLY | os.O_NONBLOCK))
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror or error}.") from error
+    with stream:
+        status = os.fstat(stream.fileno())
+        if stat.S_ISFIFO(status.st_mode) and path.resolve().exists():
+            # A pipe among the files may still find somebody to write to it; that of `<(command)` had its writer.
+            yield first_piece(path, stream)
+        elif not stat.S_ISFIFO(status.st_mode) and not stat.S_ISREG(status.st_mode) and not is_standard_input(status):
+            raise InputError(f"{path}: is neither a file nor a pipe; name a file, or - for standard input.")
+        os.set_blocking(stream.fileno(), True)
+        while piece := stream.read(PIECE):
+            yield piece
+
+
+def is_standard_input(status: os.stat_result) -> bool:
+    try:
+        return os.path.samestat(status, os.fstat(0))
+    except OSError:
+        return False
+
+
+def first_piece(path: Path, stream: io.FileIO) -> bytes:
+    """What a pipe holds already, as soon as it has a writer: without one it reads as ended, else as `None` at worst."""
+    end = time.monotonic() + WAIT
+    while (piece := stream.read(PIECE)) == b"":
+        if time.monotonic() >= end:
+            raise InputError(f"{path}: nothing is written to this pipe; start the program that writes to it first.")
+        time.sleep(0.05)
+    return piece or b""
+
+
+def read_text(path: Path, *, errors: str = "strict") -> str:
+    """The text of a file or a pipe."""
+    try:
+        return b"".join(pieces_of(path)).decode("utf-8-sig", errors)
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: is not UTF-8 text; expected a report in Markdown.") from error
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror or error}.") from error

@@ -19,20 +19,26 @@ MOST_SHOWN = 10
 
 
 def judge(
-    report: Annotated[Path, typer.Argument(metavar="REPORT", help="The report, Markdown.", show_default=False)],
+    report: Annotated[Path, typer.Argument(metavar="REPORT", help="The report, in Markdown.", show_default=False)],
     golden: Annotated[Path, typer.Option(metavar="DIR", help="Folder of golden reports, or one of them.")],
     model: Annotated[str | None, typer.Option(metavar="MODEL", help="The model the report is about.")] = None,
     judge_model: Annotated[
         str | None,
         typer.Option(
-            "--judge", metavar="MODEL", help="A model that decides the facts no check can; keys from the env."
+            "--judge",
+            metavar="MODEL",
+            help="Model that decides facts no check can; API keys come from the environment.",
         ),
     ] = None,
     base_url: Annotated[
-        str | None, typer.Option(metavar="URL", help="The judge's server, when it is not the vendor's.")
+        str | None, typer.Option(metavar="URL", help="Server of the judge, if not the vendor's.")
+    ] = None,
+    price_in: Annotated[float | None, typer.Option(min=0, metavar="X", help="Price of a million input tokens.")] = None,
+    price_out: Annotated[
+        float | None, typer.Option(min=0, metavar="X", help="Price of a million output tokens.")
     ] = None,
     at_least: Annotated[
-        float | None, typer.Option(min=0.0, max=1.0, metavar="X", help="Exit with 1 when the score is below this.")
+        float | None, typer.Option(min=0.0, max=1.0, metavar="X", help="Exit with code 1 if the score is below this.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -42,26 +48,32 @@ def judge(
 
     A fact counts as far as the report supports it as well as the golden report does: the words in order, the values,
     nothing turned round. Words alone earn nothing; made-up ids and quotes, exchanged values and denied facts cap the
-    score.
+    score. A model is believed where the words it quotes stand in the report; its replies are kept, so that judging the
+    same report again is free.
     """
     import json
 
-    from blade.cli.terminal import print_json
-    from blade.errors import InputError
+    from platformdirs import user_cache_path
+
+    from blade.cli.analyze_summary import spent_line
+    from blade.cli.inputs import read_text
+    from blade.cli.terminal import foreign, make_console, print_json, put
     from blade.golden.judged import judge_report
     from blade.golden.sources import choose_golden
+    from blade.llm.budget import Budget, MeteredModel
+    from blade.llm.cache import CachedModel
+    from blade.llm.connect import connect
 
-    try:
-        text = report.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{report}: cannot be read: {error}.") from error
+    text = read_text(report)
     files = choose_golden(golden, text, model)
-    asked = None
-    if judge_model is not None:
-        from blade.llm.connect import connect
-
-        asked = connect(judge_model, base_url=base_url)
+    budget = Budget(price_in=price_in, price_out=price_out)
+    metered = None if judge_model is None else MeteredModel(connect(judge_model, base_url=base_url), budget)
+    folder = user_cache_path("blade") / "replies"
+    asked = None if metered is None else CachedModel(metered, folder, place=base_url or "")
     judged = judge_report(text, files, asked=asked)
+    if metered is not None and asked is not None:
+        told = spent_line(metered.spent, budget, hits=asked.hits)
+        put(make_console(stderr=True), foreign(told, "dim"))
     if as_json:
         print_json(json.dumps(as_document(judged), indent=2, ensure_ascii=False).encode())
     else:

@@ -31,7 +31,7 @@ def label(
     folder: Folder,
     task: Annotated[
         str | None,
-        typer.Argument(metavar="[TASK]", help="The task, by its key; left out with --mode.", show_default=False),
+        typer.Argument(metavar="[TASK]", help="Task key; omit it with --mode.", show_default=False),
     ] = None,
     *,
     cause: Annotated[
@@ -44,7 +44,7 @@ def label(
     ],
     reason: Annotated[str, typer.Option(metavar="TEXT", help="Why, in one sentence.")],
     cite: Annotated[
-        list[str] | None, typer.Option(metavar="TASK:REPEAT[#ITEM]", help="Where the proof is; may be repeated.")
+        list[str] | None, typer.Option(metavar="TASK:REPEAT[#ITEM]", help="Where the evidence is; may be repeated.")
     ] = None,
     mode: Annotated[
         str | None,
@@ -58,7 +58,7 @@ def label(
         typer.Option(
             metavar="TEXT",
             help="Words found there, verbatim; the first quote belongs to the first --cite, the second to the second, "
-            'and so on. Give --quote "" for a citation without one.',
+            'and so on. Use --quote "" for a citation without a quote.',
         ),
     ] = None,
     confidence: Annotated[Confidence, typer.Option("--confidence", "-c", help="How sure you are.")] = Confidence.medium,

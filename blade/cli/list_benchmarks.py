@@ -86,8 +86,7 @@ def show_details(details: "Details", *, as_json: bool) -> None:
     """Everything about one benchmark."""
     import msgspec
 
-    from blade.cli.highlights import grid
-    from blade.cli.terminal import foreign, make_console, print_value_as_json, put
+    from blade.cli.terminal import foreign, grid, make_console, print_value_as_json, put
 
     if as_json:
         print_value_as_json(details)

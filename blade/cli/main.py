@@ -7,9 +7,11 @@ caught: its traceback is what we need to see.
 import contextlib
 import os
 import sys
+from collections.abc import Callable, Iterator
 from typing import Annotated, Any, NoReturn
 
 import typer
+from typer.core import TyperGroup
 
 from blade._version import __version__
 from blade.cli import (
@@ -19,26 +21,43 @@ from blade.cli import (
     demo,
     diagnose,
     diff,
-    eval_group,
-    golden_group,
+    eval_aggregate,
+    eval_calibrate,
+    eval_prepare,
+    eval_profile,
+    eval_reverify,
+    eval_run,
+    golden_build,
+    golden_calibrate,
+    golden_check,
     judge,
     label,
-    list_group,
+    list_benchmarks,
+    list_formats,
+    list_skills,
     redact,
     report,
     search,
     show,
-    skill_group,
+    skill_eval,
+    skill_install,
+    skill_new,
+    skill_validate,
     validate,
     values,
     view,
 )
-from blade.cli.groups import InOrder, offer
-from blade.cli.options import epilog
-from blade.errors import BladeError, InputError
+from blade.cli.options import EXIT_CODES, epilog
+from blade.errors import BladeError, InputError, Unclear
+
+# Our products of matrices are small: starting a thread per core for them costs more than they do.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 INTERRUPTED = 130
-
+LONGEST_TYPED = 600
+"""A longer command, as a glob makes it, is not repeated in what could be typed instead."""
+WRONG_USAGE: Any = typer.BadParameter.__mro__[2]
+"""Click's `ClickException`: some versions of typer bring click along under a name of their own."""
 
 SECTIONS = {
     "Understand a run": ("diagnose", "show", "diff", "label", "report", "view", "values", "analyze", "demo"),
@@ -48,6 +67,13 @@ SECTIONS = {
     "Benchmarks and skills": ("skill", "golden", "validate"),
 }
 """What people come for, and the commands that serve it."""
+
+
+class InOrder(TyperGroup):
+    """Lists commands in the order they were added, which is the order of use."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        return list(self.commands)
 
 
 class Front(InOrder):
@@ -61,11 +87,20 @@ class Front(InOrder):
             with formatter.section(title):
                 formatter.write_dl(rows)
 
+    def make_context(self, *args: Any, **extra: Any) -> Any:
+        with usage_errors():
+            return super().make_context(*args, **extra)
+
     def invoke(self, ctx: Any) -> Any:
         try:
-            result = super().invoke(ctx)
+            with usage_errors():
+                result = super().invoke(ctx)
             sys.stdout.flush()
             return result
+        except Unclear as error:
+            typed = sys.argv[1:]
+            is_short = typed[:1] in (["diagnose"], ["compare"]) and sum(map(len, typed)) < LONGEST_TYPED
+            stop(error.with_commands(typed) if is_short else str(error), error.exit_code)
         except BladeError as error:
             stop(str(error), error.exit_code)
         except KeyboardInterrupt:
@@ -81,6 +116,17 @@ class Front(InOrder):
                 raise
             drop_output()
             stop(f"{error.filename or 'writing failed'}: {error.strerror or error}.", InputError.exit_code)
+
+
+@contextlib.contextmanager
+def usage_errors() -> Iterator[None]:
+    """Tells a program about wrong options as it is told about every other error; people get the parser's own words."""
+    try:
+        yield
+    except WRONG_USAGE as error:
+        if "--json" not in sys.argv[1:]:
+            raise
+        stop(error.format_message(), error.exit_code)
 
 
 def drop_output() -> None:
@@ -119,25 +165,66 @@ app = typer.Typer(
     no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command(epilog=diagnose.EPILOG)(diagnose.diagnose)
-app.command(epilog=show.EPILOG)(show.show)
-app.command(epilog=diff.EPILOG)(diff.diff)
-app.command(epilog=label.EPILOG)(label.label)
-app.command(epilog=report.EPILOG)(report.report)
-app.command(epilog=values.EPILOG)(values.values)
-app.command(epilog=view.EPILOG)(view.view)
-app.command(epilog=check.EPILOG)(check.check)
-app.command(epilog=compare.EPILOG)(compare.compare)
-app.command(epilog=analyze.EPILOG)(analyze.analyze)
-app.command(epilog=redact.EPILOG)(redact.redact)
-app.command(epilog=demo.EPILOG)(demo.demo)
-offer(app, "eval", eval_group.group)
-offer(app, "list", list_group.group)
-app.command(epilog=search.EPILOG)(search.search)
-offer(app, "skill", skill_group.group)
-app.command(epilog=validate.EPILOG)(validate.validate)
-offer(app, "golden", golden_group.group)
-app.command(epilog=judge.EPILOG)(judge.judge)
+GROUPS = {
+    "eval": "Make rollouts, and the files beside them.",
+    "list": "Show what there is.",
+    "skill": "Check, install and try Agent Skills.",
+    "golden": "Make and guard golden reports.",
+}
+COMMANDS: dict[str, Callable[..., None]] = {
+    "diagnose": diagnose.diagnose,
+    "show": show.show,
+    "diff": diff.diff,
+    "label": label.label,
+    "report": report.report,
+    "values": values.values,
+    "view": view.view,
+    "check": check.check,
+    "compare": compare.compare,
+    "analyze": analyze.analyze,
+    "redact": redact.redact,
+    "demo": demo.demo,
+    "eval prepare": eval_prepare.prepare,
+    "eval run": eval_run.run,
+    "eval profile": eval_profile.profile,
+    "eval aggregate": eval_aggregate.aggregate,
+    "eval calibrate": eval_calibrate.calibrate,
+    "eval reverify": eval_reverify.reverify,
+    "list benchmarks": list_benchmarks.benchmarks,
+    "list formats": list_formats.formats,
+    "list skills": list_skills.skills,
+    "search": search.search,
+    "skill validate": skill_validate.validate,
+    "skill install": skill_install.install,
+    "skill eval": skill_eval.evaluate,
+    "skill new": skill_new.new,
+    "validate": validate.validate,
+    "golden build": golden_build.build,
+    "golden check": golden_check.check,
+    "golden calibrate": golden_calibrate.calibrate,
+    "judge": judge.judge,
+}
+
+
+def add_commands() -> None:
+    """Adds every command with the examples of its module; a group called alone shows its help."""
+    places = {"": app}
+    for name, about in GROUPS.items():
+        places[name] = typer.Typer(
+            cls=InOrder,
+            help=about,
+            epilog=EXIT_CODES,
+            add_completion=False,
+            rich_markup_mode=None,
+            no_args_is_help=True,
+        )
+        app.add_typer(places[name], name=name)
+    for path, command in COMMANDS.items():
+        group, _, name = path.rpartition(" ")
+        places[group].command(name, epilog=sys.modules[command.__module__].EPILOG)(command)
+
+
+add_commands()
 
 
 def print_version(wanted: bool) -> None:
@@ -151,14 +238,14 @@ def versions() -> str:
     import platform
     from importlib.metadata import PackageNotFoundError, version
 
-    def told(name: str) -> str:
+    def installed_version(name: str) -> str:
         try:
             return version(name)
         except PackageNotFoundError:
             return "not installed"
 
     rows = {"python": f"{platform.python_version()} on {platform.system()} {platform.machine()}"}
-    rows |= {name: told(name) for name in ("msgspec", "numpy", "zstandard", "hyperscan", "openai", "anthropic")}
+    rows |= {name: installed_version(name) for name in ("msgspec", "numpy", "zstandard", "openai", "anthropic")}
     return "\n".join(f"{name:10} {what}" for name, what in rows.items())
 
 

@@ -11,14 +11,15 @@ Folder = Annotated[
     Path, typer.Argument(metavar="DIR", help="Folder that `blade diagnose --out DIR` wrote.", show_default=False)
 ]
 AsJson = Annotated[
-    bool, typer.Option("--json", help="Print exactly one JSON document on stdout, and commentary on stderr.")
+    bool, typer.Option("--json", help="Print a single JSON document on stdout; commentary goes to stderr.")
 ]
 Root = Annotated[
     Path | None,
-    typer.Option(metavar="DIR", help="Checkout that holds `benchmarks/`; by default the one you are in."),
+    typer.Option(metavar="DIR", help="Checkout that contains `benchmarks/`; the current one by default."),
 ]
 MaxChars = Annotated[
-    int, typer.Option(min=20, metavar="N", help="Characters shown per item; of longer texts, head and tail.")
+    int,
+    typer.Option(min=20, metavar="N", help="Maximum characters per item; longer texts are shortened in the middle."),
 ]
 
 

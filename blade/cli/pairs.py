@@ -5,6 +5,8 @@ from typing import NamedTuple
 import msgspec
 
 from blade.cli.excerpts import ShownItem, shown_item
+from blade.cli.trajectory import run_differences
+from blade.diagnosis.differences import Difference
 from blade.diagnosis.divergence import Change, Divergence, Fork, diverge, word_changes
 from blade.errors import UsageError
 from blade.report.workspace import Workspace, judged_rollouts
@@ -45,6 +47,8 @@ class ShownPair(msgspec.Struct, frozen=True, kw_only=True):
     """First tool call that differs."""
     after: tuple[list[ShownItem], list[ShownItem]]
     """What each side did next."""
+    differences: tuple[list[Difference], list[Difference]] = ([], [])
+    """In what each side alone differs from what the task lists."""
 
 
 class Pair(NamedTuple):
@@ -55,6 +59,7 @@ class Pair(NamedTuple):
     divergence: Divergence
     context: int
     max_chars: int
+    differences: tuple[list[Difference], list[Difference]] = ([], [])
 
     def items_at(self, fork: Fork) -> tuple[Item | None, Item | None]:
         """The items at a fork."""
@@ -80,6 +85,7 @@ class Pair(NamedTuple):
             common_calls=found.common_calls,
             call=self.shown_fork(found.call),
             after=(self.shown_items(after[0]), self.shown_items(after[1])),
+            differences=self.differences,
         )
 
     def shown_items(self, items: list[Item]) -> list[ShownItem]:
@@ -110,4 +116,7 @@ def compare(workspace: Workspace, left: str, right: str, *, context: int, max_ch
     if tasks[0] != tasks[1] and not any_task:
         raise UsageError(f"{left} and {right} are rollouts of different tasks; compare them with --any-task.")
     a, b = judged_rollouts(workspace, run, rows)
-    return Pair(a, b, diverge(a.items, b.items), context, max_chars)
+    made = [run_differences(workspace, run, rollout) for rollout in (a, b)]
+    shared = {(one.key, one.given) for one in made[0]} & {(one.key, one.given) for one in made[1]}
+    alone = [[one for one in side if (one.key, one.given) not in shared] for side in made]
+    return Pair(a, b, diverge(a.items, b.items), context, max_chars, (alone[0], alone[1]))

@@ -1,5 +1,6 @@
 """From inputs to folders: read every run, analyse it, write it where it belongs."""
 
+import contextlib
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,10 +12,16 @@ from blade.diagnosis import Analysis, AnalyzeOptions, Diagnosed, diagnose, with_
 from blade.diagnosis.analysis import headline_of
 from blade.errors import UsageError
 from blade.metrics import BucketCounts
-from blade.report.files import write_file
-from blade.report.workspace import Request, Workspace, canonical_json, write_workspace
+from blade.report import kept
+from blade.report.files import locked, write_file
+from blade.report.page.run_page import FOLDER, place_parts
+from blade.report.page.runs_page import write_runs_page
+from blade.report.workspace import Request, Workspace, canonical_json, open_workspace, write_workspace
 from blade.rollouts import ReadOptions, read_runs
+from blade.rollouts.decoding import collector_paused
 from blade.rollouts.runs import FileProgress
+
+NOT_COMPARED = "not compared"
 
 
 class Done(msgspec.Struct, frozen=True, kw_only=True):
@@ -28,16 +35,25 @@ class Done(msgspec.Struct, frozen=True, kw_only=True):
     """What the comparison of the runs says, or why there is none; `None` when nobody asked for one."""
 
 
+@collector_paused()
 def diagnose_into(
     out: Path,
     inputs: Sequence[str],
     *,
     read: ReadOptions,
     options: AnalyzeOptions,
+    keep: bool = True,
     progress: FileProgress | None = None,
 ) -> Done:
-    """Reads, analyses and writes; nothing is written unless every run could be analysed."""
+    """Reads, analyses and writes; nothing is written unless every run could be analysed.
+
+    The same inputs diagnosed again are not: what was kept when they were is written again.
+    """
     read = with_named_fields(read, options)
+    place = kept.place_of(inputs, read, options) if keep and read.use_cache and kept.is_ours(out) else None
+    if place is not None and (known := kept.load(place)) is not None:
+        return written_again(out, known)
+    since = kept.now()
     runs = read_runs(inputs, read, progress=progress)
     several = len(runs) > 1 or bool(read.group_by)
     check_unmixed(out, several=several)
@@ -52,7 +68,26 @@ def diagnose_into(
     if several:
         write_file(out / RUNS, canonical_json(RunList(runs=[entry(workspace) for workspace in workspaces])))
     said = compare_into(out, diagnosed, options) if read.group_by else None
+    if several:
+        compared = said is not None and not said.startswith(NOT_COMPARED)
+        write_runs_page(out, diagnosed, [folder.name for folder in folders], compared=compared)
+    if place is not None and place == kept.place_of(inputs, read, options):  # nothing has changed meanwhile
+        kept.save(place, out, since=since, folders=folders, several=several, said=said)
     return Done(workspaces=workspaces, several=several, comparison=said)
+
+
+def written_again(out: Path, known: kept.Kept) -> Done:
+    """A diagnosis that was kept, in a folder."""
+    check_unmixed(out, several=known.several)
+    folders = [out / name for name in known.folders]
+    with contextlib.ExitStack() as locks:
+        for folder in folders:
+            locks.enter_context(locked(folder))
+            place_parts(folder / FOLDER, [])  # an earlier page may have had more of them
+        for name, content in known.files.items():
+            write_file(out / name, content)
+    workspaces = [open_workspace(folder) for folder in folders]
+    return Done(workspaces=workspaces, several=known.several, comparison=known.comparison)
 
 
 def compare_into(out: Path, diagnosed: list[Diagnosed], options: AnalyzeOptions) -> str:
@@ -61,9 +96,9 @@ def compare_into(out: Path, diagnosed: list[Diagnosed], options: AnalyzeOptions)
     from blade.report.comparison_report import write_comparison
 
     try:
-        found = write_comparison(out, diagnosed, CompareOptions(slices=options.slices, pack=options.pack))
+        found = write_comparison(out, diagnosed, CompareOptions(slices=options.slices))
     except UsageError as error:
-        return f"not compared: {error}"
+        return f"{NOT_COMPARED}: {error}"
     pairs = "; all pairs and a ranking are in comparison.md" if len(diagnosed) > 2 else ""
     return f"{found.candidate.run} against {found.base.run}: {found.sentence}{pairs}"
 

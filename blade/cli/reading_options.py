@@ -18,36 +18,38 @@ class Choice(StrEnum):
     error = "error"
 
 
-FORMAT_HELP = "Format of the inputs (see `blade list formats`); detected by content otherwise."
+FORMAT_HELP = "Format of the inputs (see `blade list formats`); detected from the content by default."
 Format = Annotated[str | None, typer.Option("--format", "--input-format", metavar="F", help=FORMAT_HELP)]
 InputFormat = Annotated[str | None, typer.Option(metavar="F", help=FORMAT_HELP)]
-TaskField = Annotated[str | None, typer.Option(metavar="F", help="Field that names the task; dots reach into objects.")]
-RepeatField = Annotated[str | None, typer.Option(metavar="F", help="Field that numbers the attempts.")]
-RewardField = Annotated[str | None, typer.Option(metavar="F", help="Field that holds the score.")]
+TaskField = Annotated[
+    str | None, typer.Option(metavar="F", help="Field that identifies the task; use dots for nested fields.")
+]
+RepeatField = Annotated[str | None, typer.Option(metavar="F", help="Field that numbers the repeats of a task.")]
+RewardField = Annotated[str | None, typer.Option(metavar="F", help="Field that contains the score.")]
 OutputField = Annotated[
-    str | None, typer.Option(metavar="F", help="Field that holds the output: a text or a list of messages.")
+    str | None, typer.Option(metavar="F", help="Field that contains the output: a text or a list of messages.")
 ]
-Score = Annotated[
-    str | None, typer.Option(metavar="NAME", help="Scorer whose score counts, when the format has several.")
-]
+Score = Annotated[str | None, typer.Option(metavar="NAME", help="Scorer to use when the format has several.")]
 Variant = Annotated[
     str | None,
-    typer.Option(metavar="NAME", help="Variant that counts, when attempts were looked at in several ways (a filter)."),
+    typer.Option(metavar="NAME", help="Variant (filter) to use when attempts were scored in several ways."),
 ]
 TrueWords = Annotated[
     str | None, typer.Option(metavar="W[,W]", help="Words that mean success, when the score is a word.")
 ]
 Where = Annotated[
     str | None,
-    typer.Option(metavar="EXPR", help="Use only rows that satisfy this, e.g. 'system == \"x\" and fold != 3'."),
+    typer.Option(
+        metavar="EXPR", help="Use only rows that match this expression, e.g. 'system == \"x\" and fold != 3'."
+    ),
 ]
 Records = Annotated[
     str | None,
-    typer.Option(metavar="PATH", help="List that holds the records of a JSON document, e.g. results.results."),
+    typer.Option(metavar="PATH", help="Path of the list of records in a JSON document, e.g. results.results."),
 ]
 Trajectories = Annotated[
     list[str] | None,
-    typer.Option(metavar="FILES", help="Files, globs or folders with the trajectories of scores that come without."),
+    typer.Option(metavar="FILES", help="Files, globs or folders with trajectories, for scores that have none."),
 ]
 Join = Annotated[
     str | None,
@@ -58,34 +60,37 @@ Join = Annotated[
 ]
 GroupBy = Annotated[
     str | None,
-    typer.Option(metavar="F[,F]", help="Fields whose values tell runs apart; `file` makes every file a run."),
+    typer.Option(metavar="F[,F]", help="Split the rollouts into runs by these fields; `file` makes every file a run."),
 ]
 SuccessRule = Annotated[
-    str | None, typer.Option(metavar="RULE", help="When a rollout counts as a success, e.g. 'reward >= 1.0'.")
+    str | None, typer.Option(metavar="RULE", help="Rule for when a rollout is a success, e.g. 'reward >= 1.0'.")
 ]
 Slices = Annotated[
-    list[str] | None, typer.Option(metavar="FIELD", help="Also cut the result by this field; may be repeated.")
+    list[str] | None, typer.Option(metavar="FIELD", help="Also break the result down by this field; may be repeated.")
 ]
 ClusterField = Annotated[
-    str | None, typer.Option(metavar="F", help="Field that says which tasks belong together, for the intervals.")
+    str | None, typer.Option(metavar="F", help="Field that groups related tasks, so that intervals account for it.")
 ]
 PriceTable = Annotated[
     Path | None,
-    typer.Option("--prices", metavar="FILE", help="Price table to use in place of the one that comes with BLADE."),
+    typer.Option("--prices", metavar="FILE", help="Price table to use instead of the built-in one."),
 ]
 Pack = Annotated[
     str | None,
-    typer.Option(metavar="NAME", help="Taxonomy pack, by name or path; `none` for none. Chosen by fields otherwise."),
+    typer.Option(
+        metavar="NAME", help="Taxonomy pack, by name or path, or `none`; by default chosen by the fields of the rows."
+    ),
 ]
 ExpectedRepeats = Annotated[
-    int | None, typer.Option(min=1, metavar="N", help="How many rollouts every task should have.")
+    int | None, typer.Option(min=1, metavar="N", help="Number of rollouts each task should have.")
 ]
-Duplicates = Annotated[Choice, typer.Option(help="Which of several conflicting rows is scored; `error` exits with 1.")]
+Duplicates = Annotated[Choice, typer.Option(help="Which of several conflicting rows counts; `error` exits with 1.")]
 Jobs = Annotated[
-    int | None, typer.Option(min=1, metavar="N", help="Processes that read a large file; all cores by default.")
+    int | None,
+    typer.Option(min=1, metavar="N", help="Number of processes that read large files; all cores by default."),
 ]
-NoCache = Annotated[bool, typer.Option("--no-cache", help="Neither use nor keep what was read before.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print no summary and no progress.")]
+NoCache = Annotated[bool, typer.Option("--no-cache", help="Do not use or write the cache.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print neither a summary nor progress.")]
 
 
 def prices_path(place: Path | None) -> str | None:

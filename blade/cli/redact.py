@@ -1,4 +1,4 @@
-"""`blade redact`: a text without what must not leave the house."""
+"""`blade redact`: redact secrets, home paths and internal addresses from a text."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from blade.cli.options import AsJson, epilog
-from blade.errors import InputError, ProblemsFound
+from blade.errors import ProblemsFound
 
 if TYPE_CHECKING:
     from blade.report.redaction import Found
@@ -18,43 +18,40 @@ MOST_LISTED = 20
 def redact(
     path: Annotated[Path, typer.Argument(metavar="REPORT", help="A text file, such as a report.", show_default=False)],
     output: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write the text here in place of stdout.", show_default=False)
+        Path | None, typer.Option(metavar="FILE", help="Output file; stdout by default.", show_default=False)
     ] = None,
-    check: Annotated[bool, typer.Option("--check", help="Only say what is found; exit 1 if anything is.")] = False,
+    check: Annotated[
+        bool, typer.Option("--check", help="Only report what is found; exit with code 1 if anything is.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Take secrets and private paths out of a text.
+    """Redact secrets and private paths from a text.
 
     Removes keys, tokens, passwords, home paths, user names, e-mail and internal addresses.
 
-    Not a guarantee: 95 % of 1,688 published examples of secrets are removed. A password that reads like a word, and a
-    bare digest or UUID that is used as a key, stay unless their name gives them away. Read before you share.
+    Not a guarantee: of secrets drawn from published forms, 97 % are removed where they stand alone and nearly all where
+    a name says what they are. A password that reads like a word, and a bare digest or UUID that is used as a key, stay
+    unless their name gives them away. Read before you share.
     """
+    from blade.cli.inputs import read_text
     from blade.cli.terminal import print_value_as_json
     from blade.report.files import write_file
     from blade.report.redaction import redact
 
-    result = redact(read_text(path))
+    result = redact(read_text(path, errors="replace"))
     if output is not None and not check:
         write_file(output, result.text.encode())
     if as_json:
         print_value_as_json(result)
     elif output is None and not check:
         typer.echo(result.text, nl=False)
-    for line in told(result.found, path):
+    for line in found_lines(result.found, path):
         typer.echo(line, err=True)
     if check and result.found:
         raise ProblemsFound(f"{path}: holds {len(result.found)} things that should not be shared.")
 
 
-def read_text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8", errors="replace")
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror or error}.") from error
-
-
-def told(found: "list[Found]", path: Path) -> list[str]:
+def found_lines(found: "list[Found]", path: Path) -> list[str]:
     """One line for each thing found, up to a point."""
     from blade.report.text import one_line
 

@@ -22,14 +22,18 @@ def report(
     folder: Folder,
     shareable: Annotated[
         bool,
-        typer.Option("--shareable", help="Also write report.shareable.md, without secrets and private places."),
+        typer.Option(
+            "--shareable",
+            help="Also write report.shareable.md and appendix.shareable.md, redacted. Share only these two: the other "
+            "files are not redacted.",
+        ),
     ] = False,
     text: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Render this text with {{ values }} instead of the report."),
+        typer.Option(metavar="FILE", help="Render this text, with {{ values }}, instead of the report."),
     ] = None,
     output: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="With --text: where it is written; stdout by default.")
+        Path | None, typer.Option(metavar="FILE", help="With --text: output file; stdout by default.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -44,19 +48,19 @@ def report(
     if text is not None:
         raise typer.Exit(render_own(folder, text, output))
     if output is not None:
-        raise UsageError("--output says where --text is written; name a text too.")
+        raise UsageError("--output only applies to --text; add --text FILE.")
     from blade.audit.narrated import render_narrated
     from blade.cli.folders import open_folder
-    from blade.cli.highlights import cause_lines
-    from blade.cli.summary import file_lines, print_section
+    from blade.cli.summary import cause_lines, file_lines, print_section
     from blade.cli.terminal import foreign, make_console, print_json, put
     from blade.report.workspace import ANALYSIS, write_shareable
 
     workspace, wrong = render_narrated(open_folder(folder))
     tell_left_out(wrong)
     if shareable:
-        redacted = write_shareable(workspace)
-        typer.echo(redacted_line(redacted), err=True)
+        for name, redacted in write_shareable(workspace).items():
+            typer.echo(redacted_line(name, redacted), err=True)
+        typer.echo("Share only these two: report.html and the other files here are not redacted.", err=True)
     if as_json:
         print_json((workspace.folder / ANALYSIS).read_bytes())
     else:
@@ -70,10 +74,11 @@ def render_own(folder: Path, text: Path, output: Path | None) -> int:
     """Renders somebody's text with its values, says what in it has none, and returns the exit code."""
     from blade.audit.check import check_report
     from blade.audit.evidence import evidence_in
-    from blade.cli.check import print_checks, read_text
+    from blade.cli.check import print_checks
+    from blade.cli.inputs import read_text
     from blade.cli.terminal import make_console
     from blade.report.narrative import render_own_text
-    from blade.report.workspace import write_text
+    from blade.report.workspace import write_texts
 
     evidence = evidence_in(folder)
     rendered, constants = render_own_text(read_text(text), evidence.writing, where=text.name)
@@ -83,7 +88,7 @@ def render_own(folder: Path, text: Path, output: Path | None) -> int:
     if output is None:
         typer.echo(rendered.text, nl=not rendered.text.endswith("\n"))
     else:
-        write_text(output.absolute().parent, output.name, rendered, constants)
+        write_texts(output.absolute().parent, {output.name: rendered}, constants)
         typer.echo(f"Wrote {output}", err=True)
     console = make_console(stderr=True)
     print_checks(console, audit.contradicted, "Contradicted", 50)
@@ -107,9 +112,8 @@ def without_words(wrong: "Mapping[str, str]") -> str:
     return f", without these sections of narrative.md: {headings}" if wrong else ""
 
 
-def redacted_line(redacted: "Redacted") -> str:
-    """What was taken out of the shareable report."""
+def redacted_line(name: str, redacted: "Redacted") -> str:
+    """What was taken out of a shareable text."""
     from blade.report.numbers import plural
-    from blade.report.workspace import SHAREABLE
 
-    return f"{SHAREABLE}: {plural(len(redacted.found), 'private thing')} removed"
+    return f"{name}: {plural(len(redacted.found), 'private thing')} removed"

@@ -31,7 +31,7 @@ def search(
 
     Names, domains, environments, agents and descriptions are searched.
 
-    Finding nothing is no error: it is said on stderr, and --json prints an empty list.
+    Finding nothing is not an error: stderr says so, and --json prints an empty list.
     """
     from blade.benchmarks.catalog import find_root
     from blade.benchmarks.search import search as find
@@ -86,8 +86,7 @@ def skills(root: Path) -> list[Found]:
 
 def show(hits: "list[Hit[Found]]", *, as_json: bool) -> None:
     """The hits for a program, or a line each for a person."""
-    from blade.cli.highlights import grid
-    from blade.cli.terminal import foreign, make_console, print_values_as_json, put
+    from blade.cli.terminal import foreign, grid, make_console, print_values_as_json, put
     from blade.report.text import one_line
 
     if as_json:

@@ -4,84 +4,73 @@ from typing import Any
 
 import msgspec
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
-from blade.cli.bars import LOOKS, bar
 from blade.cli.folders import RUNS
-from blade.cli.highlights import code_line, grid
 from blade.cli.pipeline import bucket_counts
-from blade.cli.summary import WORDS
-from blade.cli.terminal import command, indented, put
+from blade.cli.summary import LOOKS, WORDS, bar
+from blade.cli.terminal import code_line, command, indented, name_last, put
 from blade.diagnosis.analysis import Analysis, headline_of
 from blade.report.headline import interval_words, is_rate, value_words
 from blade.report.numbers import count, plural
+from blade.report.page.run_page import PAGE
 from blade.report.text import one_line
 from blade.report.workspace import REPORT, Workspace
 
-MOST_RUNS = 40
+MOST_RUNS = 28
 BAR_WIDTH = 12
-WIDE = 90
-"""Columns a terminal needs before numbers are never broken; then the names of runs give way."""
-NUMBERS = 80
-"""Columns that everything but the name takes, about."""
 SHOWN_IF_ANY = ("missing", "bad lines")
+MOST_NOTES = 4
 
 
 def print_runs(console: Console, workspaces: list[Workspace], comparison: str | None = None) -> None:
     """One line per run, then where to look."""
     out = one_line(str(workspaces[0].folder.parent))
-    put(console, Text(plural(len(workspaces), "run"), "bold"), runs_table(workspaces[:MOST_RUNS], width=console.width))
+    put(console, Text(plural(len(workspaces), "run"), "bold"), *run_lines(workspaces[:MOST_RUNS]))
     if (hidden := len(workspaces) - MOST_RUNS) > 0:
         put(console, Text(f"  … and {plural(hidden, 'more run')} in {RUNS}", "dim"))
-    put(console, *(Text(f"  {line}", "yellow") for line in [*copies(workspaces), *skipped(workspaces)]))
+    notes = [*copies(workspaces), *skipped(workspaces)]
+    put(console, *(indented(Text(line, "yellow")) for line in notes[:MOST_NOTES]))
     if comparison is not None:
-        put(console, Text(), Text("Compared", "bold"), indented(Text(one_line(comparison, 400))))
-    put(console, Text(), Text("Read on", "bold"), code_line(command("cat", str(workspaces[0].folder / REPORT))))
-    put(console, Text(f"  {plural(len(workspaces), 'folder')} in {out}, listed in {out}/{RUNS}", "dim"))
+        put(console, Text(), Text("Compared", "bold"), indented(Text(one_line(comparison))))
+    best = max(workspaces, key=lambda each: each.analysis.coverage.rollouts - each.analysis.coverage.unscored)
+    put(console, Text(), Text("Read on", "bold"), code_line(command("cat", str(best.folder / REPORT))))
+    put(console, Text(f"  {out}/{PAGE} in a browser leads to the page of every run", "dim", no_wrap=True))
+    put(console, Text(f"  {plural(len(workspaces), 'folder')} in {out}, listed in {out}/{RUNS}", "dim", no_wrap=True))
 
 
-def runs_table(workspaces: list[Workspace], *, width: int) -> Table:
+def run_lines(workspaces: list[Workspace]) -> list[Text]:
     """A row per run; counts that are zero in all of them are left out."""
-    titles = ["run", "", "95 % interval", *(look.name for look in LOOKS), "bad lines", ""]
+    titles = ["", "95 % interval", *(look.name for look in LOOKS), "bad lines", "", "run"]
     rows = [run_row(workspace.analysis) for workspace in workspaces]
-    kept = [
-        at for at, title in enumerate(titles) if title not in SHOWN_IF_ANY or any(row[at].plain > "0" for row in rows)
-    ]
-    if max(len(row[0]) for row in rows) > width - NUMBERS:
-        kept.pop()  # the bar only repeats the counts, and names need its room
-    table = grid(*(titles[at] for at in kept))
-    for at, column in zip(kept[1:], table.columns[1:], strict=True):
-        column.no_wrap = width >= WIDE
-        column.justify = "right" if titles[at] or at == 1 else "left"
-    for row in rows:
-        table.add_row(*(row[at] for at in kept))
-    return table
+    empty = {at for at, name in enumerate(titles) if name in SHOWN_IF_ANY and not any(r[at].plain > "0" for r in rows)}
+    kept = [at for at in range(len(titles)) if at not in empty]
+    return name_last([titles[at] for at in kept], [[row[at] for at in kept] for row in rows])
 
 
 def run_row(analysis: Analysis) -> list[Text]:
     metric, sizes = headline_of(analysis), msgspec.structs.astuple(bucket_counts(analysis))
     has_buckets = analysis.success.kind in ("binary", "rule")
     return [
-        Text(one_line(analysis.inputs.run, 40), "cyan"),
         Text(f"{WORDS[analysis.headline]} {value_words(metric, rate=is_rate(analysis))}", "bold"),
         Text(interval_words(metric, rate=is_rate(analysis))),
         *(Text(count(size) if has_buckets else "") for size in sizes),
         Text(count(analysis.coverage.malformed), "yellow" if analysis.coverage.malformed else "dim"),
-        bar(sizes, width=BAR_WIDTH) if has_buckets else Text("no success rule"),
+        bar(sizes, width=BAR_WIDTH) if has_buckets else Text(),
+        Text(one_line(analysis.inputs.run), "cyan"),
     ]
 
 
 def copies(workspaces: list[Workspace]) -> list[str]:
     """Runs that hold the same rollouts as another."""
     pairs = [(w.analysis.inputs.run, ", ".join(w.analysis.inputs.copies)) for w in workspaces]
-    return [f"{one_line(run, 60)} holds the same rollouts as {one_line(same, 120)}" for run, same in pairs if same]
+    return [f"{one_line(run)} holds the same rollouts as {one_line(same)}" for run, same in pairs if same]
 
 
 def skipped(workspaces: list[Workspace]) -> list[str]:
     """Files that hold no run; every run says so."""
     notes = dict.fromkeys(note for w in workspaces for note in w.analysis.inputs.notes if note.startswith("skipped "))
-    return [one_line(note, 300) for note in notes]
+    return [one_line(note) for note in notes]
 
 
 def runs_document(workspaces: list[Workspace]) -> bytes:

@@ -15,13 +15,13 @@ def show(
         str,
         typer.Argument(
             metavar="TASK:REPEAT[#ITEM]",
-            help="The rollout; with an item, only that item and its neighbours.",
+            help="The rollout; with an item, that item and its neighbours.",
             show_default=False,
         ),
     ],
     items: Annotated[str | None, typer.Option(metavar="A-B", help="Only these items, e.g. 4, 4-9, 4- or -9.")] = None,
     max_chars: MaxChars = 1000,
-    full: Annotated[bool, typer.Option("--full", help="All items, each in full length.")] = False,
+    full: Annotated[bool, typer.Option("--full", help="Show all items in full.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Print one rollout, item by item.

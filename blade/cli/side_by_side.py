@@ -1,21 +1,26 @@
 """Two rollouts beside each other: what they share is counted, what differs is shown word by word."""
 
+from collections.abc import Iterator, Sequence
+from difflib import SequenceMatcher
 from itertools import zip_longest
 
 from rich.console import Console, Group
 from rich.table import Table
 from rich.text import Text
 
+from blade.cli.excerpts import excerpt
 from blade.cli.pairs import Pair
 from blade.cli.terminal import foreign, indented, put
 from blade.cli.trajectory import foreign_excerpt, heading, verdict
-from blade.diagnosis.divergence import Change, Fork, calls, produced, word_changes
+from blade.diagnosis.differences import in_words
+from blade.diagnosis.divergence import Change, Fork, calls, item_key, produced, word_changes
 from blade.report.numbers import plural
 from blade.report.text import one_line, plain
 from blade.rollouts import Item, Rollout, citation
 
 TWO_COLUMNS = 110
 """Width from which two columns are easier to read than one under the other."""
+MOST_DIFFERENCES, MOST_ACTIONS, MOST_VALUE = 8, 30, 160
 SIGNS = {"left": "- ", "right": "+ "}
 SIDES = {"both": "", "left": "red", "right": "green", "cut": "bold magenta"}
 
@@ -24,7 +29,12 @@ def print_comparison(console: Console, pair: Pair) -> None:
     """Who they are, whether they were asked the same, where they part, and what came then."""
     found = pair.divergence
     print_two(console, head(pair.left), head(pair.right))
-    if found.prompt is not None:
+    acts = f"Actions: {after_common(found.common_calls, 'tool call')}"
+    print_against_expected(console, pair)
+    if found.prompt is not None and all(map(is_spoken_with, (pair.left, pair.right))):
+        print_actions(console, pair)
+        return
+    elif found.prompt is not None:
         print_fork(console, pair, found.prompt, title="The prompts differ: the two were not asked the same.")
     if found.item is None:
         said = f"They never diverge: all {plural(found.common, 'item')} are the same."
@@ -32,12 +42,100 @@ def print_comparison(console: Console, pair: Pair) -> None:
         return
     print_fork(console, pair, found.item, title=f"They part: {after_common(found.common, 'item')}")
     if found.call is not None and found.call != found.item:
-        title = f"Actions: {after_common(found.common_calls, 'tool call')}"
-        print_fork(console, pair, found.call, title=title, ended="(no further tool call)")
+        print_fork(console, pair, found.call, title=acts, ended="(no further tool call)")
     elif found.call is None and calls(pair.left.items):
         said = f"All {plural(found.common_calls, 'tool call')} are the same; only wording differs."
         put(console, Text(f"\n{said}", "bold"))
     print_after(console, pair, found.item)
+
+
+def print_against_expected(console: Console, pair: Pair) -> None:
+    """In what only one of the two differs from what the task lists: that is what the verdict turns on."""
+    if not any(pair.differences):
+        return
+    put(console, Text("\nAgainst what the task expects:", "bold"))
+    for rollout, side, differences in zip((pair.left, pair.right), SIGNS, pair.differences, strict=True):
+        for difference in differences[:MOST_DIFFERENCES]:
+            line = Text(SIGNS[side], SIDES[side]).append(one_line(in_words(difference)))
+            for word, value in (("expected", difference.expected), ("given", difference.given)):
+                if value is not None:
+                    line.append(f"  {word} ", "dim").append(bounded(value))
+            put(console, line if difference.item is None else line.append(f"  #{difference.item}", "bold"))
+        if not differences:
+            said = "as expected in all that the other did otherwise"
+            put(console, Text(SIGNS[side], SIDES[side]).append_text(foreign(f"{rollout_name(rollout)}: {said}")))
+        elif len(differences) > MOST_DIFFERENCES:
+            put(console, indented(Text(f"… and {len(differences) - MOST_DIFFERENCES} more", "dim")))
+
+
+def print_actions(console: Console, pair: Pair) -> None:
+    """The tool calls of both, aligned; a simulated user words every conversation anew, so words are not compared."""
+    left, right = calls(pair.left.items), calls(pair.right.items)
+    if not left and not right:
+        put(console, Text("\nNeither calls a tool, and the user is simulated: read both with `blade show`.", "bold"))
+        return
+    rows = [*aligned(left, right)]
+    if all(a is not None and b is not None and item_key(a) == item_key(b) for a, b in rows):
+        put(console, Text(f"\nAll {plural(len(rows), 'tool call')} are the same; the user is simulated.", "bold"))
+        return
+    put(console, Text("\nActions, in order (= both, ~ both with other arguments, - and + one alone):", "bold"))
+    for a, b in rows[:MOST_ACTIONS]:
+        print_action(console, a, b)
+    if (hidden := len(rows) - MOST_ACTIONS) > 0:
+        put(console, indented(Text(f"… and {plural(hidden, 'more tool call')}; `blade show` has them all", "dim")))
+
+
+def print_action(console: Console, a: Item | None, b: Item | None) -> None:
+    """A tool call of one side or of both; the arguments are shown where they differ."""
+    if a is not None and b is not None:
+        is_same = item_key(a) == item_key(b)
+        named = foreign(f"{a.name}  #{a.position} #{b.position}")
+        put(console, Text("= " if is_same else "~ ", "dim").append_text(named))
+        if not is_same:
+            for body, side in zip(argument_texts(console, a, b), SIGNS, strict=True):
+                put(console, indented(Text(SIGNS[side], SIDES[side]).append_text(body)))
+        return
+    for item, side in ((a, "left"), (b, "right")):
+        if item is not None:
+            said = foreign(f"{item.name}  #{item.position}  ").append(bounded(item.text))
+            put(console, Text(SIGNS[side], SIDES[side]).append_text(said))
+
+
+def argument_texts(console: Console, a: Item, b: Item) -> list[Text]:
+    """The arguments of two calls, with what differs marked where enough is common."""
+    changes = word_changes(plain(a.text), plain(b.text))
+    if not are_alike(changes):
+        return [foreign(bounded(item.text)) for item in (a, b)]
+    return [marked_words(changes, side, 2 * MOST_VALUE, brackets=console.color_system is None) for side in SIGNS]
+
+
+def bounded(text: str) -> str:
+    return str(excerpt(" ".join(plain(text).split()), MOST_VALUE))
+
+
+def aligned(left: Sequence[Item], right: Sequence[Item]) -> Iterator[tuple[Item | None, Item | None]]:
+    """The calls of both in order: equal ones together, then those of one name."""
+    found = SequenceMatcher(None, [*map(item_key, left)], [*map(item_key, right)], autojunk=False)
+    for tag, a, b, c, d in found.get_opcodes():
+        if tag == "equal":
+            yield from zip(left[a:b], right[c:d], strict=True)
+            continue
+        names = SequenceMatcher(None, [one.name for one in left[a:b]], [one.name for one in right[c:d]], autojunk=False)
+        for same, e, f, g, h in names.get_opcodes():
+            if same == "equal":
+                yield from zip(left[a + e : a + f], right[c + g : c + h], strict=True)
+            else:
+                yield from ((one, None) for one in left[a + e : a + f])
+                yield from ((None, one) for one in right[c + g : c + h])
+
+
+def rollout_name(rollout: Rollout) -> str:
+    return one_line(citation(rollout.task, rollout.repeat))
+
+
+def is_spoken_with(rollout: Rollout) -> bool:
+    """Whether somebody answers the agent in words while it works: a simulated user."""
+    return any(item.role == "user" and not item.prompt for item in rollout.items)
 
 
 def head(rollout: Rollout) -> Text:

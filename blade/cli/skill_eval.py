@@ -34,6 +34,13 @@ def evaluate(
     base_url: run_options.BaseUrl = None,
     api: run_options.ChosenApi = run_options.Api.auto,
     tools: run_options.CalledTools = run_options.Tools.native,
+    agent_cmd: run_options.AgentCommand = None,
+    agent_network: run_options.AgentNetwork = False,
+    agent_files: run_options.AgentFiles = False,
+    agent_env: run_options.AgentVariables = None,
+    judge_model: run_options.JudgeModel = None,
+    judge_url: run_options.JudgeUrl = None,
+    judge_votes: run_options.JudgeVotes = 3,
     repeats: run_options.Repeats = None,
     limit: run_options.Limit = None,
     concurrency: run_options.Concurrency = 8,
@@ -61,7 +68,15 @@ def evaluate(
 
     found = find_benchmark(benchmark, root)
     target = Target(
-        model=model, base_url=base_url, api=api.value, tools=tools.value, timeout=timeout, attempts=attempts
+        model=model,
+        base_url=base_url,
+        api=api.value,
+        tools=tools.value,
+        agent_cmd=agent_cmd,
+        agent=run_options.make_agent(out, agent_env, network=agent_network, files=agent_files),
+        judge=run_options.make_judge(judge_model, judge_url, judge_votes),
+        timeout=timeout,
+        attempts=attempts,
     )
     sampling = run_options.make_sampling(temperature, top_p, max_output_tokens=max_output_tokens, seed=seed)
     listed = parse_variants(variants)
@@ -108,5 +123,5 @@ def compare_variants(out: Path, labels: list[str], *, success: str | None) -> "C
     from blade.rollouts import ReadOptions
 
     files = [str(out / f"{label}.jsonl") for label in labels]
-    runs, options = gather(files, read=ReadOptions(), options=AnalyzeOptions(success=success))
-    return write_comparison(out, runs, CompareOptions(pack=options.pack))
+    found = gather(files, read=ReadOptions(), options=AnalyzeOptions(success=success))
+    return write_comparison(out, found.groups[0].runs, CompareOptions())

@@ -22,7 +22,7 @@ def new(
         "skills"
     ),
     success: Annotated[
-        str | None, typer.Option(metavar="RULE", help="When a rollout counts as a success, e.g. 'reward >= 0.8'.")
+        str | None, typer.Option(metavar="RULE", help="Rule for when a rollout is a success, e.g. 'reward >= 0.8'.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:

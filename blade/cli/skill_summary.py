@@ -8,9 +8,8 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from blade.cli.compare_summary import print_comparison
-from blade.cli.highlights import grid
 from blade.cli.summary import print_section
-from blade.cli.terminal import foreign, indented, make_console, print_json, put
+from blade.cli.terminal import foreign, grid, indented, make_console, print_json, put
 from blade.comparison import Comparison
 from blade.evals.variants import Duel, Trial, duel
 from blade.metrics.values import Metric

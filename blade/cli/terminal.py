@@ -17,6 +17,7 @@ import msgspec
 import typer
 from rich.console import Console, RenderableType
 from rich.padding import Padding
+from rich.table import Table
 from rich.text import Text
 
 from blade.report.text import one_line, plain, safe_json
@@ -81,6 +82,42 @@ def put(console: Console, *lines: RenderableType) -> None:
         with console.capture() as captured:
             console.print(line, soft_wrap=soft_wrap)
         console.file.write("".join(f"{part.rstrip()}\n" for part in captured.get().splitlines()))
+
+
+def height(console: Console, *lines: RenderableType) -> int:
+    """Lines these take on the screen; one that is not to be wrapped is one."""
+    is_whole = [isinstance(line, Text) and bool(line.no_wrap) for line in lines]
+    return sum(
+        line.plain.count("\n") + 1 if whole and isinstance(line, Text) else len(console.render_lines(line, pad=False))
+        for line, whole in zip(lines, is_whole, strict=True)
+    )
+
+
+def code_line(text: str) -> Text:
+    """A command, never broken over lines."""
+    return Text(f"  {text}", "bold cyan", no_wrap=True, overflow="ignore")
+
+
+def grid(*titles: str, numbers: bool = True) -> Table:
+    """A table without lines; columns between the first and the last hold numbers."""
+    table = Table(box=None, show_header=any(titles), header_style="dim", padding=(0, 0, 0, 2))
+    for index, title in enumerate(titles):
+        is_number = numbers and 0 < index < len(titles) - 1
+        table.add_column(title, justify="right" if is_number else "left", overflow="fold")
+    return table
+
+
+def name_last(titles: Sequence[str], rows: Sequence[Sequence[Text | str]]) -> list[Text]:
+    """Rows of numbers that end with a name: as it comes last it is neither cut nor broken, however long it is."""
+    cells = [[Text(title, "dim") for title in titles], *([Text("").append(cell) for cell in row] for row in rows)]
+    widths = [max(row[at].cell_len for row in cells) for at in range(len(titles) - 1)]
+    lines = []
+    for row in cells if any(titles) else cells[1:]:
+        line = Text(no_wrap=True, overflow="ignore")
+        for cell, width in zip(row[:-1], widths, strict=True):
+            line.append(" " * (width - cell.cell_len + 2)).append_text(cell)
+        lines.append(line.append("  ").append_text(row[-1]))
+    return lines
 
 
 def indented(text: Text, by: int = 2) -> Padding:

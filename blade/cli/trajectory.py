@@ -12,17 +12,15 @@ from rich.text import Text
 
 from blade.cli.excerpts import ShownItem, bounded_fields, choose_items, excerpt, field_text, shown_item
 from blade.cli.terminal import foreign, indented
-from blade.diagnosis.differences import Difference, conventions_of, differences_of, in_words
+from blade.diagnosis.differences import Conventions, Difference, differences_of, in_words
 from blade.report.labelling import locate
 from blade.report.numbers import plural, seconds, tokens
 from blade.report.text import one_line, plain
-from blade.report.workspace import Workspace, judged_rollouts
+from blade.report.workspace import Workspace, judged_rollouts, run_conventions
 from blade.rollouts import Item, Rollout, Run, Source, Usage, citation
 from blade.rollouts.features import split_thinking
 
 MOST_FIELDS = 30
-MOST_SIBLINGS = 200
-"""Rollouts of the run that are read to tell which tools change anything."""
 FIELD_CHARS = 200
 IN_THE_HEAD = frozenset({"reward", "_ng_task_index", "_ng_rollout_index"})
 """Fields that the head has said already."""
@@ -111,8 +109,7 @@ def select_rollout(workspace: Workspace, key: str, *, items: str | None, max_cha
 def run_differences(workspace: Workspace, run: Run, rollout: Rollout) -> list[Difference]:
     """In what a rollout differs from what its task lists; other rollouts tell which tools change anything."""
     listed = rollout.expected is not None and rollout.expected.calls is not None
-    others = range(0, len(run.table), max(1, len(run.table) // MOST_SIBLINGS)) if listed else range(0)
-    return differences_of(rollout, conventions_of(judged_rollouts(workspace, run, others)))
+    return differences_of(rollout, run_conventions(workspace, run) if listed else Conventions())
 
 
 def print_rollout(console: Console, chosen: Chosen) -> None:

@@ -27,7 +27,7 @@ class Phase(StrEnum):
 
 def validate(
     benchmark: Annotated[
-        str, typer.Argument(metavar="BENCHMARK", help="A benchmark's name or folder.", show_default=False)
+        str, typer.Argument(metavar="BENCHMARK", help="Name or folder of a benchmark.", show_default=False)
     ],
     phase: Annotated[Phase, typer.Option(help="What to check.")] = Phase.all,
     min_anchor_facts: Annotated[int, typer.Option(min=0, metavar="N", help="Anchor facts expected per report.")] = 8,

@@ -18,9 +18,7 @@ def values(
     folder: Annotated[
         Path, typer.Argument(metavar="DIR", help="Folder of a diagnosis or a comparison.", show_default=False)
     ],
-    words: Annotated[
-        list[str] | None, typer.Argument(metavar="[WORDS]...", help="Words of what you want to say.")
-    ] = None,
+    words: Annotated[list[str] | None, typer.Argument(metavar="[WORDS]...", help="Words to search for.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """List values that a text may name, with their addresses.
@@ -30,25 +28,31 @@ def values(
     plural("task"), amount, share(whole), where("label", "KG"), total("c"), words, capital, code. `blade report DIR
     --text FILE` renders it, and `blade check` checks it.
 
-    Exits with 1 when nothing goes by the words.
+    Where no value matches all the words, those that match most of them are listed.
+
+    Exits with 1 when no value matches any word.
     """
     import json
 
     from blade.audit.evidence import evidence_in
     from blade.cli.terminal import foreign, make_console, print_json, put
-    from blade.report.values import search_values
+    from blade.report.values import goes_by, search_values, stems
 
-    found = search_values(evidence_in(folder).values, " ".join(words or []))
+    asked = " ".join(words or [])
+    found = search_values(evidence_in(folder).values, asked)
     if as_json:
         print_json(json.dumps([as_entry(value) for value in found], ensure_ascii=False, indent=2).encode())
         raise typer.Exit(0 if found else 1)
     console = make_console()
+    if found and (missing := [word for word in stems(asked) if not goes_by(found[0], word)]):
+        told = f"No value matches all of these words; without {', '.join(missing)}:"
+        put(make_console(stderr=True), foreign(told))
     for value in found[:MOST_SHOWN]:
         put(console, foreign(f"{shown_value(value):>12}  {template(value)}"))
     if len(found) > MOST_SHOWN:
         put(console, foreign(f"… and {len(found) - MOST_SHOWN:,} more; add a word, or see them with --json", "dim"))
     if not found:
-        put(make_console(stderr=True), foreign("Nothing goes by these words; try fewer, or none to see all."))
+        put(make_console(stderr=True), foreign("No value matches these words; try fewer, or none to see all."))
     raise typer.Exit(0 if found else 1)
 
 
@@ -67,5 +71,7 @@ def shown_value(value: "Value") -> str:
 def template(value: "Value") -> str:
     """What to write in a text."""
     if value.kind == "real" and not value.written.endswith("| ci"):
-        return f"{{{{ {value.written} | {'pct' if 0.0 <= value.value <= 1.0 else 'num'} }}}}"
+        is_p_value = value.written.endswith(("p_value", "q_value"))
+        form = "p_value" if is_p_value else "pct" if 0.0 <= value.value <= 1.0 else "num"
+        return f"{{{{ {value.written} | {form} }}}}"
     return f"{{{{ {value.written}{' | count' if value.kind == 'count' else ''} }}}}"

@@ -1,5 +1,6 @@
-"""`blade view`: the page of a diagnosis, served to a browser on this machine."""
+"""`blade view`: the page of a diagnosis, or of several, served to a browser on this machine."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -22,22 +23,24 @@ def view(
 ) -> None:
     """Serve the page of a diagnosis, and label tasks there.
 
-    Trajectories are read from the rollout files, so runs of any size open at once. The server listens on 127.0.0.1
-    only; the address it prints works once. Stop it with Ctrl-C.
+    Trajectories are read from the rollout files, so runs of any size open at once. A folder of several runs opens with
+    their table, which leads to each. The server listens on 127.0.0.1 only; the address it prints works once. Stop it
+    with Ctrl-C.
     """
     import secrets
     import webbrowser
 
-    from blade.cli.folders import open_folder
     from blade.cli.label import user_name
     from blade.cli.terminal import print_json
     from blade.errors import UsageError
     from blade.report.page.server import ViewServer
-    from blade.report.page.viewer import Viewer
+    from blade.report.page.viewer import Views
 
-    viewer = Viewer(open_folder(folder), author=author or f"human:{user_name()}", token=secrets.token_urlsafe(24))
+    runs, pages = what_to_view(folder)
+    views = Views(runs, pages, author=author or f"human:{user_name()}", token=secrets.token_urlsafe(24))
+    views.viewer("")  # a run that cannot be read says so now
     try:
-        server = ViewServer(viewer, port)
+        server = ViewServer(views, port)
     except OSError as error:
         raise UsageError(
             f"port {port} cannot be used: {error.strerror or error}; choose another with --port."
@@ -55,3 +58,20 @@ def view(
         typer.echo("Stopped.", err=True)
     finally:
         server.server_close()
+
+
+def what_to_view(folder: Path) -> tuple[dict[str, Path], dict[str, Path]]:
+    """Runs and finished pages of a folder, by their addresses: one run, a table that leads to several, a comparison."""
+    from blade.cli.folders import holds_several, run_folders
+    from blade.report.page.comparison_page import COMPARISON_PAGE
+    from blade.report.page.run_page import PAGE
+    from blade.report.workspace import ANALYSIS
+
+    runs = {run.name: run for run in run_folders(folder)} if holds_several(folder) else {"": folder}
+    comparison = folder / COMPARISON_PAGE
+    pages = {COMPARISON_PAGE: comparison} if comparison.exists() else {}
+    if "" not in runs:
+        return runs, {**pages, "": folder / PAGE, PAGE: folder / PAGE}
+    if pages and not (folder / ANALYSIS).exists():  # `blade compare` wrote it
+        return {}, {"": comparison}
+    return runs, {}

@@ -1,1 +1,0 @@
-"""Made-up rollouts of a small office-assistant benchmark, and the seeded generator that writes them."""
