@@ -315,9 +315,9 @@ def close_all(desk: Desk) -> Asked:
 def reminder(desk: Desk) -> Asked:
     record, who = desk.records[desk.dice.choice("record", [0, 2, 3, 5])], desk.contacts[desk.dice.number("who", 1, 4)]
     text = (
-        f"Look at the order of {record['product']} by {record['customer']}. If it is still open, send {who['name']} a "
-        'mail with the subject "Reminder" and the text "Please call the customer." If it is paid, set its status to '
-        "closed."
+        f"{record['customer']} ordered {record['product']}. Look at that order. If it is still open, send "
+        f'{who["name"]} a mail with the subject "Reminder" and the text "Please call the customer." If it is paid, '
+        "set its status to closed."
     )
     calls = [call("find_records", customer=record["customer"])]
     if record["status"] == "open":

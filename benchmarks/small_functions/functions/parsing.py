@@ -57,6 +57,8 @@ def mask_mail(address: str) -> str:
 def evaluate(text: str) -> int:
     """Work out a sum of whole numbers with + - and *, where * binds more strongly. There are no brackets.
 
+    Spaces may stand between numbers and signs, and a number may begin with zeros, which change nothing.
+
     >>> evaluate("2+3*4-1")
     13
     """

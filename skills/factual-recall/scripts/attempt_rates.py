@@ -44,7 +44,7 @@ def fail(message: str) -> int:
 
 
 def read_rows(paths: list[Path]) -> tuple[list[dict[str, Any]], int]:
-    """Rows of the family, and how many lines are no JSON."""
+    """Rows of the family, and how many lines are not JSON."""
     rows: list[dict[str, Any]] = []
     bad = 0
     for path in paths:

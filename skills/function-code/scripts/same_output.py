@@ -54,7 +54,7 @@ def fail(message: str) -> int:
 
 
 def read_failures(paths: list[Path]) -> tuple[list[dict[str, Any]], int]:
-    """Every row with both outputs, and how many lines are no JSON."""
+    """Every row with both outputs, and how many lines are not JSON."""
     found: list[dict[str, Any]] = []
     bad = 0
     for path in paths:

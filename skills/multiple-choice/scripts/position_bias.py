@@ -48,7 +48,7 @@ def fail(message: str) -> int:
 
 
 def read_rows(paths: list[Path]) -> tuple[list[dict[str, Any]], int]:
-    """Rows of the family as task, expected and chosen letter and number of options; and lines that are no JSON."""
+    """Rows of the family as task, expected and chosen letter and number of options; and lines that are not JSON."""
     rows: list[dict[str, Any]] = []
     bad = 0
     for path in paths:

@@ -60,7 +60,7 @@ def fail(message: str) -> int:
 
 
 def read_entries(paths: list[Path]) -> tuple[list[dict[str, Any]], int]:
-    """One entry per row with services, and how many lines are no JSON."""
+    """One entry per row with services, and how many lines are not JSON."""
     found: list[dict[str, Any]] = []
     bad = 0
     for path in paths:

@@ -54,7 +54,7 @@ def fail(message: str) -> int:
 
 
 def read_patches(paths: list[Path]) -> tuple[list[dict[str, Any]], int]:
-    """One entry per row that knows of a patch, and how many lines are no JSON."""
+    """One entry per row that knows of a patch, and how many lines are not JSON."""
     found: list[dict[str, Any]] = []
     bad = 0
     for path in paths:

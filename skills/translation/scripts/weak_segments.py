@@ -45,7 +45,7 @@ def fail(message: str) -> int:
 
 
 def read_segments(paths: list[Path]) -> tuple[list[dict[str, Any]], int]:
-    """Every segment with its rollout, document and language; and how many lines are no JSON."""
+    """Every segment with its rollout, document and language; and how many lines are not JSON."""
     segments: list[dict[str, Any]] = []
     bad = 0
     for path in paths:
