@@ -84,7 +84,7 @@ class Drop(NamedTuple):
 
 
 class Garbage(NamedTuple):
-    """A good status with a body that is no JSON."""
+    """A good status with a body that is not JSON."""
 
     body: bytes = b"<html>502 in disguise</html>"
 

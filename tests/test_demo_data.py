@@ -15,10 +15,9 @@ from statistics import fmean, median, stdev
 from typing import Any
 
 import pytest
+from demo_data import make
 
-from blade.cli.demo_data import make
-
-FOLDER = Path(make.__file__).parent
+FOLDER = make.SHIPPED
 NAMES = [
     "rollouts.jsonl",
     "rollouts_materialized_inputs.jsonl",
@@ -197,7 +196,7 @@ BY_FILE: dict[str, Callable[[], list[str]]] = {
     "missing": missing,
     "cut line": cut_lines,
     "placeholder line": placeholders,
-    "reward is no number": lambda: [key(row) for row in parsed() if not isinstance(row["reward"], float)],
+    "reward is not a number": lambda: [key(row) for row in parsed() if not isinstance(row["reward"], float)],
     "identical copy": lambda: copies(identical=True),
     "conflicting copy": lambda: copies(identical=False),
     "stale metric": stale_metrics,
@@ -266,7 +265,7 @@ def test_the_files_are_small() -> None:
 def test_the_readme_says_first_that_no_model_was_involved() -> None:
     first = (FOLDER / "README.md").read_text(encoding="utf-8").splitlines()[0]
 
-    assert first == "The rollouts in this folder are made up by `make.py`; no model produced them."
+    assert first == "The rollouts in this folder are made up by `scripts/demo_data/make.py`; no model produced them."
 
 
 @pytest.mark.parametrize("fault", [*BY_ROW, *BY_FILE])

@@ -18,14 +18,15 @@ ROOT = Path(__file__).resolve().parents[1]
 EVERYONE = {"errors", "_version"}
 """Modules beside the rooms that any room may import; they import nothing but each other."""
 
-READING = {"rollouts", "metrics"}
+READING = {"engine", "rollouts", "metrics"}
 COMPUTED = READING | {"diagnosis", "comparison", "report"}
 MAKING = {"benchmarks", "environments", "evals"}
 
 ROOMS: dict[str, set[str]] = {
     # The main line: each room may import all rooms before it.
-    "rollouts": set(),
-    "metrics": {"rollouts"},
+    "engine": set(),
+    "rollouts": {"engine"},
+    "metrics": {"engine", "rollouts"},
     "diagnosis": READING,
     "comparison": READING | {"diagnosis"},
     "report": READING | {"diagnosis", "comparison"},

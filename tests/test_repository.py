@@ -2,7 +2,6 @@
 
 import importlib.metadata
 import json
-import platform
 import re
 import shutil
 import subprocess
@@ -18,7 +17,7 @@ from packaging.utils import canonicalize_name
 ROOT = Path(__file__).resolve().parents[1]
 
 TOP_LEVEL = {
-    *("blade", "skills", "benchmarks", "golden_reports", "scripts", "tests", "docs"),
+    *("blade", "skills", "benchmarks", "golden_reports", "measure", "scripts", "tests", "docs"),
     *("pyproject.toml", "README.md", "Makefile", "LICENSE", "CHANGELOG.md", "CONTRIBUTING.md"),
     *("AGENTS.md", "CLAUDE.md"),
 }
@@ -167,13 +166,10 @@ def test_the_wheel_holds_the_package_its_types_and_its_licence(wheel: Path) -> N
     assert any(name.endswith(".dist-info/licenses/LICENSE") for name in names)
 
 
-def test_the_wheel_holds_the_compiled_reader_where_it_can_be_built(wheel: Path) -> None:
+def test_one_wheel_serves_every_platform(wheel: Path) -> None:
     (metadata,) = wheel.glob("*.dist-info")
-    tags = [line for line in (metadata / "WHEEL").read_text().splitlines() if line.startswith("Tag: ")]
-    built = (wheel / "blade" / "rollouts" / "native" / "libblade.so").exists()
-    can_build = sys.platform == "linux" and platform.machine() == "x86_64" and shutil.which("cc") is not None
 
-    assert (built, tags) == (can_build, ["Tag: py3-none-linux_x86_64" if can_build else "Tag: py3-none-any"])
+    assert "Tag: py3-none-any" in (metadata / "WHEEL").read_text().splitlines()
 
 
 def test_the_wheel_holds_the_skills_and_finds_their_packs(wheel: Path) -> None:

@@ -16,7 +16,7 @@ from blade.audit.evidence import evidence_in
 from blade.audit.narrated import Standard, read_own_narrative, render_narrated
 from blade.diagnosis.analyze import AnalyzeOptions
 from blade.diagnosis.analyze import analyze as diagnose
-from blade.report.workspace import NARRATIVE, REPORT, Request, Workspace, open_workspace, write_workspace
+from blade.report.workspace import APPENDIX, NARRATIVE, REPORT, Request, Workspace, open_workspace, write_workspace
 from blade.rollouts import ReadOptions, read_runs
 
 SECTIONS = [
@@ -41,7 +41,7 @@ def report_of(opened: Workspace, story: Story) -> str:
     """The report with what a model wrote in it."""
     publish_story(opened, story, author="llm:scripted")
     render_narrated(open_workspace(opened.folder))
-    return (opened.folder / REPORT).read_text(encoding="utf-8")
+    return (opened.folder / APPENDIX).read_text(encoding="utf-8")
 
 
 def test_what_holds_becomes_the_prose_of_the_report(opened: Workspace) -> None:
@@ -49,7 +49,7 @@ def test_what_holds_becomes_the_prose_of_the_report(opened: Workspace) -> None:
     report = report_of(opened, story)
 
     assert (list(story.sections), story.not_written) == (SECTIONS, {})
-    assert "Prose by `llm:scripted`: what it says is a reading" in report
+    assert "Prose by `llm:scripted`: a reading, whose numbers" in report
     assert "- **Guessing.** The answer is not looked up. In figures: pass@1 is 50.0 % (95 % interval " in report
     assert "Task `b` passed 1 of 2 rollouts. The passing rollout says what is so." in report
     assert "Failing: “`wrong`” (`b:0#1`). Passing: “`right`” (`b:1#1`)." in report
@@ -79,7 +79,8 @@ def test_the_narrative_is_a_file_that_people_and_golden_reports_can_go_on_with(o
         pytest.param('{"points": []}', "give one to 5", id="no_points"),
         pytest.param(points("It fails 12 of them."), "states '12'", id="number"),
         pytest.param(points("It fails three of them."), "states 'three'", id="number_in_words"),
-        pytest.param(points("Half of them fail."), "says 'Half', which nobody has counted", id="share_in_words"),
+        pytest.param(points("Half of them fail."), "states 'Half'", id="share_in_words"),
+        pytest.param(points("It stops half way."), "says 'half', which nobody has counted", id="half_in_words"),
         pytest.param(points("All rollouts time out."), "says 'All'", id="all"),
         pytest.param(points("It never calls a tool."), "says 'never'", id="never"),
         pytest.param(points("No rollout calls a tool."), "says 'No rollout'", id="none"),
@@ -118,10 +119,12 @@ def test_what_does_not_hold_goes_back_and_ends_not_written(opened: Workspace, sa
 @pytest.mark.parametrize(
     ("said", "reason"),
     [
-        pytest.param(difference(failing="right"), "is not there word for word", id="not_in_the_failing_one"),
+        pytest.param(difference(failing="right"), "does not occur there verbatim", id="not_in_the_failing_one"),
         pytest.param(difference(passing="this is"), "stands in R1 too", id="in_both"),
-        pytest.param(difference(where=("R1#0", "R2#1")), "is not there word for word", id="another_item"),
-        pytest.param(difference(where=("R1#1", "R1#1")), "'R1#1' is no rollout you were shown", id="another_rollout"),
+        pytest.param(difference(where=("R1#0", "R2#1")), "does not occur there verbatim", id="another_item"),
+        pytest.param(
+            difference(where=("R1#1", "R1#1")), "'R1#1' is not a rollout you were shown", id="another_rollout"
+        ),
         pytest.param(difference("What about b?", where=("R1#0", "R2#1")), "was given to R1", id="its_prompt"),
         pytest.param('{"difference": "It looks it up."}', "does not follow the schema", id="incomplete"),
         pytest.param(difference(words="It tries twice."), "says 'twice'", id="number"),

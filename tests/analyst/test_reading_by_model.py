@@ -28,9 +28,9 @@ def test_an_answer_that_holds_becomes_the_label_of_its_task(tmp_path: Path) -> N
         pytest.param("I think it is KG.", "holds no JSON object", id="prose"),
         pytest.param('{"cause": "KG"}', "does not follow the schema", id="incomplete"),
         pytest.param(answer("XX"), "unknown cause 'XX'", id="no_such_cause"),
-        pytest.param(answer("KG", "R9#1"), "'R9#1' is no rollout you were shown", id="no_such_rollout"),
+        pytest.param(answer("KG", "R9#1"), "'R9#1' is not a rollout you were shown", id="no_such_rollout"),
         pytest.param(answer("KG", "R1#7"), "the rollout has 2 items", id="no_such_item"),
-        pytest.param(answer("KG", quote="never said"), "is not there word for word", id="made_up_quote"),
+        pytest.param(answer("KG", quote="never said"), "does not occur there verbatim", id="made_up_quote"),
         pytest.param(answer("KG", evidence=[]), "give one to four", id="no_evidence"),
         pytest.param(answer("KG", reason=" "), "a label needs a reason", id="no_reason"),
         pytest.param(answer("KG", reason="It fails 12 times."), "states '12'", id="made_up_number"),
@@ -75,13 +75,58 @@ def test_a_mended_answer_is_taken(tmp_path: Path) -> None:
 
 def test_the_majority_of_votes_counts_and_a_tie_decides_nothing(tmp_path: Path) -> None:
     def by_seed(causes: str) -> Any:
-        return lambda call: Say(answer(causes.split()[call.body["seed"]]))
+        return lambda call: Say(answer(causes.split()[call.body["seed"]], confidence="medium"))
 
     (first, *_) = read_by(by_seed("BI KG BI"), workspace(tmp_path / "a"), votes=3, tasks=1)
     (second, *_) = read_by(by_seed("BI KG"), workspace(tmp_path / "b"), votes=2, tasks=1)
 
     assert first.label is not None and (first.label.cause, first.label.confidence) == ("BI", "medium")
     assert (second.label, second.undecided) == (None, "votes are tied between BI and KG")
+
+
+def test_a_reader_that_is_sure_at_once_is_not_asked_again(tmp_path: Path) -> None:
+    def read(folder: str, confidence: str) -> int:
+        said = Say(answer("KG", confidence=confidence))
+        (opinion, *_) = read_by(lambda _: said, workspace(tmp_path / folder), votes=3, tasks=1)
+        return len(opinion.votes)
+
+    assert (read("sure", "high"), read("unsure", "medium")) == (1, 3)
+
+
+def test_the_first_task_of_a_group_is_read_first_and_the_others_are_asked_whether_it_holds_there(
+    tmp_path: Path,
+) -> None:
+    rows = [*ROWS[:2], *(row(task, repeat, 0.0, f"wrong in {task}") for task in "xyz" for repeat in range(2))]
+    opened = workspace(tmp_path, rows)
+    assert len({item.group for item in opened.analysis.reading_list}) == 1
+    asked: list[str] = []
+
+    def reader(call: Call) -> Say:
+        asked.append(call.words)
+        return Say(answer("KG", reason="It does not know."))
+
+    opinions = read_by(reader, opened, concurrency=3)
+
+    assert [opinion.label is not None for opinion in opinions] == [True] * 3
+    assert ["which you judged as follows" in words for words in asked] == [False, True, True]
+    assert all("KG (high confidence): It does not know." in words for words in asked[1:])
+
+
+def test_what_the_task_lists_and_the_rollout_did_otherwise_is_shown_to_the_reader(tmp_path: Path) -> None:
+    asked: list[str] = []
+
+    def reader(call: Call) -> Say:
+        asked.append(call.words)
+        return Say(answer("KG"))
+
+    read_by(
+        reader,
+        workspace(
+            tmp_path, [*ROWS[:2], row("n", 0, 0.0, "this is wrong: 12", expected_answer="15", extracted_answer="12")]
+        ),
+    )
+
+    assert any("difference: " in words and "expected 15" in words for words in asked)
 
 
 def test_a_fault_of_the_server_stops_one_task_only(tmp_path: Path) -> None:

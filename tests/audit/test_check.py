@@ -1,14 +1,21 @@
 """Sentences in anybody's words, bound to the demo's rollouts: pass@1 is 62.2 % over 36 tasks, 12 of which always pass,
 18 sometimes and 6 never; `hard` tasks pass 29.2 %, `easy` ones 93.3 %."""
 
-import pytest
-from known_runs import demo, demo_evidence
+from pathlib import Path
 
+import pytest
+from known_runs import demo, demo_evidence, read_diagnosed
+from rollout_rows import message, rollout, write_rows
+
+from blade.audit.binding import Binder
 from blade.audit.check import check_report, check_source
 from blade.audit.evidence import Evidence, Source, evidence_of
+from blade.audit.markdown import plain
+from blade.audit.mentions import Spoken
 from blade.audit.verdicts import as_document
 from blade.diagnosis.labels import Label
 from blade.diagnosis.relabelling import relabel
+from blade.report.values import every_value
 
 TRUE = [
     "Overall pass@1 comes to 62.2%.",
@@ -19,18 +26,36 @@ TRUE = [
     "18 tasks are sometimes-pass and 6 are never-pass.",
     "On hard tasks, pass@1 drops to 29.2 %.",
     "Task `25` passes only 1 of 5 times.",
-    "Task `20` is labelled KG.",
-    "Three tasks carry the label BI.",
-    "The signal `no_tool_call` was seen in 10 failing rollouts.",
+    "Task `27` is labelled TI.",
+    "Four tasks carry the label BI.",
+    "The pattern `no_tool_called` was seen in 11 failing rollouts.",
     "`8:2#2` says “A few routine mails about the coffee machine”.",
     "`8:2#2` says “A few … coffee machine; nothing needs your attention.”",
     "Tasks `20`, `24` and `26` never pass.",
     "6 tasks never pass: `20`, `24`, `26`, `27`, `31`, `32`.",
-    "| label | tasks | which |\n|---|---|---|\n| KG | 3 | `20`, `24`, `31` |",
+    "There are 36 tasks and 176 rollouts.",
+    "16.7 % of the tasks never pass.",
+    "Half of the tasks sometimes pass.",
+    "Eighteen tasks pass sometimes.",
+    "Task 25 succeeded in 1 of its 5 rollouts.",
+    "With 3 attempts, pass@3 reaches 81.7 %.",
+    "| label | tasks | which |\n|---|---|---|\n| TI | 2 | `18`, `27` |",
     "| Category | Tasks | Pass@1 |\n|---|---|---|\n| mail | 8 | 65% |\n| records | 8 | 57.5% |",
-    "| Task | Passed | Cause |\n|---|---|---|\n| 27 | 0/5 | TI |\n| 20 | 0/5 | KG |",
+    "| Task | Passed | Cause |\n|---|---|---|\n| 27 | 0/5 | TI |\n| 32 | 0/5 | BI |",
+    "pass@1 is 62.2 % (49.8 % to 73.4 %).",
+    "16.7 % of the tasks never pass, 50.0 % pass sometimes and 33.3 % always.",
+    "12 of 36 tasks (33.3 %) always pass.",
+    "Task `20` fails in all 5 rollouts.",
 ]
 FALSE = [
+    ("pass@1 is 62.2 % (49.8 % to 81.7 %).", "81.7 %"),
+    ("50.0 % of the tasks never pass, 50.0 % pass sometimes and 33.3 % always.", "50.0 %"),
+    ("12 of 36 tasks (62.2 %) always pass.", "62.2 %"),
+    ("Task `25` fails in all 5 rollouts.", "25"),
+    ("Task `25` passes only 5 of 5 times.", "5"),
+    ("Task `25` passes. It is labelled KG.", "KG"),
+    ("Task `20` always passes.", "always pass"),
+    ("Task `25` passed 1 of 5; see `25:0#3`.", "25:0#3"),
     ("Overall pass@1 comes to 61.2%.", "61.2%"),
     ("The success rate is roughly 72 %.", "72 %"),
     ("Overall pass@1 is '72.2 %'.", "72.2 %"),
@@ -42,16 +67,25 @@ FALSE = [
     ("`easy` tasks reach 93.3 % while `hard` ones stop at 19.2 %.", "19.2 %"),
     ("Task `25` passes only 2 of 5 times.", "2"),
     ("Task `25` is labelled KG.", "KG"),
-    ("The signal `no_tool_call` was seen in 12 failing rollouts.", "12"),
+    ("The pattern `no_tool_called` was seen in 12 failing rollouts.", "12"),
     ("See `8:2` and `99:1`.", "99:1"),
     ("See `8:9`.", "8:9"),
     ("See `8:2#77`.", "8:2#77"),
     ("Tasks `20` and `25` never pass.", "25"),
     ("6 tasks never pass: `20`, `24`, `26`, `27`, `31`, `33`.", "33"),
-    ("| label | tasks | which |\n|---|---|---|\n| KG | 3 | `20`, `24`, `26` |", "KG"),
+    ("| label | tasks | which |\n|---|---|---|\n| TI | 2 | `18`, `26` |", "TI"),
     ("| Category | Tasks | Pass@1 |\n|---|---|---|\n| mail | 8 | 75% |\n| records | 8 | 57.5% |", "75%"),
     ("| Task | Passed | Cause |\n|---|---|---|\n| 25 | 1/5 | KG |\n| 20 | 0/5 | KG |", "KG"),
     ("The rerun cost 17 dollars.", "17"),
+    ("A third of the tasks never pass.", "A third"),
+    ("A dozen tasks never pass.", "A dozen"),
+    ("Twice as many tasks pass sometimes as never.", "Twice"),
+    ("Task 25 succeeded in 5 of its 5 rollouts.", "5"),
+    ("Task `25` passed 1 of 1.", "1"),
+    ("Task `25` passed 5 of 1.", "1"),
+    ("Task `25` passed 0 of 0.", "0"),
+    ("`8:2#1` says “A few routine mails about the coffee machine”.", "“A few routine mails about the coffee machine”"),
+    ("26.7 % of the tasks never pass.", "26.7 %"),
     ("It says “we have never been here before”.", "“we have never been here before”"),
 ]
 UNDER = "# Findings\n\n## Answer\n\n"
@@ -70,6 +104,27 @@ def test_what_is_false_is_never_supported_under_any_heading(text: str, said: str
     audit = check_report(UNDER + text, evidence=demo_evidence())
 
     assert said in [check.said for check in (*audit.contradicted, *audit.unbound)]
+
+
+def test_markup_inside_a_quotation_does_not_make_it_false(tmp_path: Path) -> None:
+    says = "Press <b>Enter</b> to **leave** the_room_now, ![map](m.png) in hand, _please_."
+    rows = [rollout(0, repeat, 1.0, output=[message(says)]) for repeat in range(2)]
+    evidence = evidence_of([read_diagnosed(write_rows(tmp_path / "rows.jsonl", rows))])
+    for words in (says[:-1], "to **leave** the_room_now", "![map](m.png) in hand"):
+        (found, *_) = check_report(f"`0:1#1` says “{words}”.", evidence=evidence).checks
+        assert found.verdict == "supported"
+    (changed, *_) = check_report("`0:1#1` says “to **reach** the_room_now”.", evidence=evidence).checks
+    assert changed.verdict == "contradicted"
+
+
+def test_the_number_of_a_section_is_no_claim() -> None:
+    audit = check_report("## 4.2 Answer\n\npass@1 is 62.2 %.\n", evidence=demo_evidence())
+    assert [check.said for check in audit.checks] == ["62.2 %"]
+
+
+def test_a_number_no_words_point_to_is_listed_with_the_values_it_would_be_right_for() -> None:
+    (unbound,) = check_report(f"{UNDER}Nobody expected 62.2 %.", evidence=demo_evidence()).unbound
+    assert "pass_at_1 = 0.6222" in unbound.why and unbound.write == "{{ metrics.pass_at_1 | pct }}"
 
 
 def test_a_false_headline_is_contradicted_with_the_true_value_and_what_to_write() -> None:
@@ -139,4 +194,26 @@ def test_a_text_with_values_is_rendered_and_what_it_states_itself_is_named() -> 
 def test_a_text_that_names_what_is_not_there_is_told_where() -> None:
     (found,) = check_source("\n{{ pas_at_1 | pct }}", evidence=demo_evidence(), where="f.md").contradicted
 
-    assert found.why == "f.md:2:4: there is no 'pas_at_1'; did you mean pass_at_1, pass_at_k, pass_at_1_micro?."
+    assert found.why == "f.md:2:4: there is no 'pas_at_1'; did you mean pass_at_1, pass_at_k, pass_at_1_micro?"
+
+
+def test_entries_that_share_a_name_are_each_written_so_that_they_lead_to_themselves() -> None:
+    document = {"fixes": [{"kind": "prompt", "gain": 0.25}, {"kind": "prompt", "gain": 0.125}]}
+
+    written = [value.written for value in every_value(document, "analysis") if value.kind == "real"]
+
+    assert written == ["fixes.prompt.gain", 'fixes["1"].gain']
+
+
+def test_a_count_of_another_mode_is_not_taken_for_that_of_the_mode_the_sentence_names() -> None:
+    modes = [
+        {"title": "`update_flights` was called with another `flights` than expected", "failed": 11, "passed": 1},
+        {"title": "`update_flights` was called with another `payment_id` than expected", "failed": 9, "p_value": 1.0},
+    ]
+    values = [*every_value({"modes": modes}, "analysis"), *every_value({"rollouts": 40, "tasks": 20}, "coverage")]
+    said = "`update_flights` was called with another `flights` than expected: {} failing and 1 passing rollouts."
+
+    verdicts = [next(Binder(values).check(Spoken(plain(said.format(n)), 1))).verdict for n in (11, 9)]
+
+    assert verdicts[0] == "supported"
+    assert verdicts[1] != "supported"

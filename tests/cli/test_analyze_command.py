@@ -64,7 +64,7 @@ def test_a_model_reads_and_the_report_says_so(tmp_path: Path) -> None:
     assert found.exit_code == 0, found.stderr
     assert "BI 2" in found.stdout and "rule and llm: same cause in" in found.stdout
     assert "spent: 7 requests, 70 tokens in, 35 out, 0 from the cache" in found.stderr
-    report = (out / "report.md").read_text()
+    report = (out / "appendix.md").read_text()
     assert report.count("by `llm:scripted`") >= 3  # two labels and the prose
     assert (
         "- **Chose badly.** It books another flight than the one that was wanted. In figures: pass@1 is 50.0 %"
@@ -75,6 +75,7 @@ def test_a_model_reads_and_the_report_says_so(tmp_path: Path) -> None:
         in report
     )
     assert blade("check", out / "report.md").exit_code == 0
+    assert blade("check", out / "appendix.md").exit_code == 0
 
 
 def test_labels_alone_can_be_asked_for(tmp_path: Path) -> None:
@@ -175,11 +176,11 @@ def test_what_an_agent_says_is_checked_on_the_way_back(tmp_path: Path) -> None:
     by_task = {opinion["task"]: opinion for opinion in found["opinions"]}
 
     assert by_task["1"]["label"]["cause"] == "BI"
-    assert by_task["2"]["label"] is None and "is not there word for word" in by_task["2"]["undecided"]
+    assert by_task["2"]["label"] is None and "does not occur there verbatim" in by_task["2"]["undecided"]
     assert "forged" not in (out / "labels.jsonl").read_text()
     assert found["narrative"]["written"] == ["Executive Summary"]
     problems = found["narrative"]["not_written"]
-    assert "is not there word for word" in problems["Dominant Failure Modes"]
+    assert "does not occur there verbatim" in problems["Dominant Failure Modes"]
     assert "states '7' itself" in problems["Findings No Table Shows"]
     assert "no links and no HTML" in problems["Recommendations"]
     assert f"author: llm:{Path(sys.executable).name}" in (out / "narrative.md").read_text()
@@ -193,7 +194,7 @@ def test_what_an_agent_says_is_checked_on_the_way_back(tmp_path: Path) -> None:
         pytest.param(["--model", "m", "--agent-cmd", "x"], "name who reads", id="both"),
         pytest.param(["--model", "m", "--max-cost", "1"], "needs --price-in and --price-out", id="no_prices"),
         pytest.param(["--agent-cmd", "no-such-agent-anywhere"], "cannot be started", id="no_agent"),
-        pytest.param(["--agent-cmd", "'"], "is no command line", id="no_command_line"),
+        pytest.param(["--agent-cmd", "'"], "is not a command line", id="no_command_line"),
     ],
 )
 def test_wrong_usage_is_one_sentence(tmp_path: Path, words: list[str], said: str) -> None:

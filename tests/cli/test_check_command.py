@@ -106,7 +106,7 @@ def test_without_rows_a_report_is_checked_against_itself(tmp_path: Path) -> None
     found = blade("check", tmp_path / "story.md")
 
     assert found.exit_code == 1
-    assert "against itself alone" in found.stdout
+    assert "internal consistency only" in found.stdout
     assert "7 is more than 5" in found.stdout
 
 
@@ -142,3 +142,12 @@ def test_hostile_words_of_a_report_do_nothing_to_the_terminal(tmp_path: Path) ->
     found = blade("check", tmp_path / "story.md")
 
     assert "\x1b" not in found.stdout and "\x07" not in found.stdout
+
+
+def test_braces_quoted_from_rollouts_are_no_values(tmp_path: Path) -> None:
+    rows = [{"task": f"{{{{question}}}} {n // 2}", "score": n % 2, "output": "x"} for n in range(6)]
+    (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert blade("diagnose", tmp_path / "rows.jsonl", "--out", tmp_path / "out").exit_code == 0
+    assert "{{question}}" in (tmp_path / "out" / "report.md").read_text()
+    found = blade("check", tmp_path / "out" / "report.md")
+    assert (found.exit_code, "0 contradicted" in found.stdout) == (0, True), found.stdout

@@ -14,6 +14,7 @@ from blade_command import airline, blade, blade_process, diagnosed
 from rollout_rows import message, rollout, write_rows
 
 import blade.cli.pipeline as blade_pipeline
+from blade.cli import inputs
 from blade.cli.folders import RUNS
 
 
@@ -78,8 +79,8 @@ def missing_rollouts(folder: Path) -> list[str | Path]:
         ),
         pytest.param(airline_with("--group-by", ","), 2, "names nothing", id="empty_group"),
         pytest.param(airline_with("--output-field", "levl"), 2, "in the field 'levl'", id="unknown_output"),
-        pytest.param(lambda _: ["diagnose", "/dev/null"], 3, "/dev/null: is empty", id="empty_device"),
-        pytest.param(nothing_but_braces, 3, "no field of theirs holds a single value", id="records_without_fields"),
+        pytest.param(lambda _: ["diagnose", "/dev/zero"], 3, "/dev/zero: is neither a file nor a pipe", id="device"),
+        pytest.param(nothing_but_braces, 3, "none of their fields holds a single value", id="records_without_fields"),
         pytest.param(airline_with("--format", "gymn"), 2, "did you mean gym", id="unknown_format"),
         pytest.param(airline_with("--duplicates", "some"), 2, "'first', 'last', 'all', 'error'", id="bad_choice"),
         pytest.param(airline_with("--jobs", "0"), 2, "'--jobs'", id="no_jobs"),
@@ -226,7 +227,24 @@ def test_an_error_is_json_for_whom_asks_for_json(tmp_path: Path) -> None:
 
     error = json.loads(found.stderr)["error"]
     assert (found.returncode, found.stdout, error["exit_code"]) == (3, b"", 3)
-    assert "is no folder; make a diagnosis" in error["message"]
+    assert "is not a folder; make a diagnosis" in error["message"]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        pytest.param(["show", "--nosuch"], "No such option: --nosuch", id="option_of_a_command"),
+        pytest.param(["eval", "run"], "Missing option", id="option_that_is_missing"),
+        pytest.param(["nosuch"], "No such command", id="command"),
+        pytest.param(["--nosuch"], "No such option: --nosuch", id="option_of_the_front"),
+    ],
+)
+def test_wrong_usage_is_json_as_well(words: list[str], message: str) -> None:
+    found = blade_process(*words, "--json")
+
+    error = json.loads(found.stderr)["error"]
+    assert (found.returncode, found.stdout, error["exit_code"]) == (2, b"", 2)
+    assert error["message"].startswith(message)
 
 
 @pytest.mark.parametrize("api", ["chat", "messages"])
@@ -240,3 +258,76 @@ def test_without_an_sdk_the_extra_that_brings_it_is_named(api: str) -> None:
 
     assert "UsageError: asking a model needs the package" in found.stderr
     assert "pip install 'blade-diagnostics[llm]'" in found.stderr
+
+
+def silent_pipe(folder: Path) -> str:
+    os.mkfifo(folder / "pipe")
+    return str(folder / "pipe")
+
+
+@pytest.mark.parametrize("command", ["diagnose", "check", "redact"])
+def test_a_device_is_refused_and_a_pipe_that_nobody_writes_to_is_not_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(inputs, "WAIT", 0.1)
+
+    device, pipe = blade(command, "/dev/zero"), blade(command, silent_pipe(tmp_path))
+
+    assert (device.exit_code, pipe.exit_code) == (3, 3)
+    assert "/dev/zero: is neither a file nor a pipe" in device.stderr
+    assert "nothing is written to this pipe" in pipe.stderr
+
+
+def test_inputs_that_are_read_twice_are_no_pipes(tmp_path: Path) -> None:
+    pipe = silent_pipe(tmp_path)
+
+    found = blade("compare", pipe, pipe, "--out", tmp_path / "out")
+
+    assert (found.exit_code, "cannot be read twice" in found.stderr) == (3, True)
+
+
+def test_a_pipe_is_read_from_its_first_byte_however_late_that_comes(tmp_path: Path) -> None:
+    pipe = silent_pipe(tmp_path)
+    late = f"import time; time.sleep(0.3); f = open({pipe!r}, 'w'); time.sleep(0.3); f.write('All is well.')"
+
+    with subprocess.Popen([sys.executable, "-c", late]):
+        found = blade("redact", pipe)
+
+    assert (found.exit_code, found.stdout) == (0, "All is well.")
+
+
+@pytest.mark.parametrize(
+    ("typed", "offered"),
+    [
+        pytest.param(
+            ["--reward-field=rating", "--where", "q != 9"],
+            [
+                "--reward-field=rating --where 'q != 9' --group-by judge",
+                "--reward-field=rating --where '(q != 9) and judge == \"one\"'",
+            ],
+            id="options_are_kept",
+        ),
+        pytest.param(["--reward-field", "judge"], ["--reward-field judge --true-words one"], id="words"),
+    ],
+)
+def test_what_to_type_instead_keeps_what_was_typed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, typed: list[str], offered: list[str]
+) -> None:
+    rows = [{"task_id": q, "q": q, "judge": judge, "rating": q % 2} for q in range(6) for judge in ("one", "two")]
+    path = tmp_path / "two judges.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    typed = ["diagnose", str(path), "--out", str(tmp_path / "out"), *typed]
+    monkeypatch.setattr("sys.argv", ["blade", *typed])
+    said = blade(*typed)
+    assert said.exit_code == 2
+    lines = [line.strip().partition("    #")[0] for line in said.stderr.splitlines()[1:]]
+    start = f"blade diagnose '{path}' --out {tmp_path / 'out'} "
+    assert lines[: len(offered)] == [start + line for line in offered]
+
+
+def test_a_threshold_is_suggested_on_the_scale_of_the_scores(tmp_path: Path) -> None:
+    path = tmp_path / "stars.jsonl"
+    path.write_text("".join(json.dumps({"task_id": n, "score": 1 + n % 5}) + "\n" for n in range(10)))
+    said = blade("diagnose", path, "--out", tmp_path / "out")
+    assert "as in --success 'reward > 3'" in " ".join(said.stdout.split())

@@ -5,14 +5,12 @@ import subprocess
 import sys
 
 import pytest
-import typer
 from blade_command import blade, blade_process
-from command_tree import all_commands, commands_of
+from command_tree import all_commands
 from typer.core import TyperGroup
 from typer.main import get_command
 
 from blade import __version__
-from blade.cli.groups import make_group, offer
 from blade.cli.main import SECTIONS, app
 
 COMMANDS = sorted(all_commands())
@@ -52,16 +50,6 @@ def test_every_group_says_what_it_is_for_and_lists_its_commands(group: str) -> N
     assert EXIT_CODES in found
 
 
-def test_a_group_is_offered_once_it_has_a_command() -> None:
-    front, empty, full = typer.Typer(), make_group("Nothing yet."), make_group("Something.")
-    full.command("one")(lambda: None)
-    full.command("two")(lambda: None)
-    offer(front, "empty", empty)
-    offer(front, "full", full)
-
-    assert list(commands_of(get_command(front))) == ["full one", "full two"]
-
-
 def test_the_commands_are_listed_in_the_order_of_use() -> None:
     found = blade("--help").stdout
 
@@ -82,7 +70,7 @@ def test_the_version_is_printed_with_those_of_what_matters() -> None:
 
     assert first == f"blade {__version__}"
     assert [line.split()[0] for line in others] == [
-        "python", "msgspec", "numpy", "zstandard", "hyperscan", "openai", "anthropic",
+        "python", "msgspec", "numpy", "zstandard", "openai", "anthropic",
     ]  # fmt: skip
 
 

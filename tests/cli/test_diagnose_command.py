@@ -14,7 +14,7 @@ from rollout_rows import Row, rollout, write_rows
 from blade.diagnosis import AnalyzeOptions, with_named_fields
 from blade.rollouts import ReadOptions
 
-FILES = ["analysis.json", "claims.json", "labels.jsonl", "reading_list.md", "report.html", "report.md"]
+FILES = ["analysis.json", "appendix.md", "claims.json", "labels.jsonl", "reading_list.md", "report.html", "report.md"]
 
 
 def visible(folder: Path) -> list[str]:
@@ -84,7 +84,7 @@ def test_a_score_in_words_counts_by_the_rule_that_names_the_word(tmp_path: Path)
     refused = blade("diagnose", rows, "--out", tmp_path)
 
     assert (told["metrics"]["pass_at_1"]["value"], told["coverage"]["unscored"]) == (0.75, 0)
-    assert (refused.exit_code, "--success 'reward == good'" in refused.stderr) == (2, True)
+    assert (refused.exit_code, "--true-words good" in refused.stderr) == (2, True)
 
 
 def test_every_field_the_analysis_will_ask_for_is_read() -> None:

@@ -84,6 +84,44 @@ def test_different_prompts_are_pointed_out(tmp_path: Path) -> None:
     assert "Book a seat to [Oslo]" in found
 
 
+def test_a_simulated_user_who_words_things_anew_does_not_hide_where_actions_part(tmp_path: Path) -> None:
+    left, right = (
+        rollout(
+            0,
+            repeat,
+            float(not repeat),
+            params={"input": [message(f"{hello}, a seat please", "user")]},
+            output=[message("Where to?"), message(f"{hello}, Oslo", "user"), call("book", f'{{"to": "{to}"}}')],
+        )
+        for repeat, hello, to in ((0, "Hi", "OSL"), (1, "Good day", "OSA"))
+    )
+
+    found = blade("diff", diagnosed_pair(tmp_path, left, right), "0:0", "0:1").stdout
+
+    assert "prompts differ" not in found and "They part" not in found
+    assert "\n~ book  #3 #3\n" in found and "[OSL]" in found and "[OSA]" in found
+
+
+def test_actions_are_aligned_and_the_verdict_is_held_against_what_is_expected(tmp_path: Path) -> None:
+    left, right = (
+        rollout(
+            0,
+            repeat,
+            float(not repeat),
+            params={"input": [message(f"{hello}, a seat please", "user")]},
+            output=[message("Where to?"), message(f"{hello}, Oslo", "user"), *calls],
+        )
+        for repeat, hello, calls in (
+            (0, "Hi", [call("look", '{"to": "OSL"}'), call("book", '{"to": "OSL"}')]),
+            (1, "Good day", [call("look", '{"to": "OSL"}'), call("hand_over", "{}")]),
+        )
+    )
+
+    found = blade("diff", diagnosed_pair(tmp_path, left, right), "0:0", "0:1").stdout
+
+    assert found.endswith('= look  #3 #3\n- book  #4  {"to": "OSL"}\n+ hand_over  #4  {}\n')
+
+
 def test_json_holds_both_sides_and_the_words_that_differ(tmp_path: Path) -> None:
     pair = document(blade("diff", diagnosed(tmp_path), "1:1", "1:0", "--json", "--context", "1"))
 

@@ -62,7 +62,7 @@ def test_failures_without_a_verdict_are_exit_code_1(tmp_path: Path) -> None:
 
     assert found.exit_code == 1
     assert "2 failed (2 rejected)" in found.stdout
-    assert "2 rollouts failed without a verdict; --resume tries them again." in found.stderr
+    assert "2 rollouts failed without a verdict; --resume tries again. Last failure: " in found.stderr
 
 
 def test_a_server_that_is_gone_ends_the_run_with_one_sentence(tmp_path: Path) -> None:
@@ -72,7 +72,7 @@ def test_a_server_that_is_gone_ends_the_run_with_one_sentence(tmp_path: Path) ->
     found = blade(*words)
 
     assert found.exit_code == 3
-    assert "nothing works any more" in found.stderr and "the connection failed" in found.stderr
+    assert "stopped after repeated failures" in found.stderr and "the connection failed" in found.stderr
 
 
 @pytest.mark.parametrize(
@@ -216,3 +216,78 @@ def wait_for_rows(output: Path, rows: int) -> None:
             return
         time.sleep(0.01)
     raise AssertionError("the run wrote nothing")
+
+
+def make_asked(folder: Path) -> Path:
+    """A benchmark whose answers a model judges, made of a set."""
+    rows = [{"problem": "Who?", "answer": "Ada Berg"}, {"problem": "Where?", "answer": "Here"}]
+    (folder / "set.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    blade("eval", "prepare", "--from", "simpleqa", folder / "set.jsonl", "--out", folder / "mine")
+    return folder / "mine"
+
+
+def answer_or_judge(call: Call) -> Say:
+    """Answers with a name, and judges that it is right."""
+    if "You judge one answer" in call.words:
+        return Say("The same person. VERDICT: correct" if "Ada" in call.words else "VERDICT: incorrect", tokens=(50, 5))
+    return Say("It was Ada.", tokens=(7, 3))
+
+
+def test_a_judge_is_asked_in_both_orders_and_paid_for_apart(tmp_path: Path) -> None:
+    checkout, output = make_asked(tmp_path), tmp_path / "out.jsonl"
+    with Loopback(answer_or_judge) as server:
+        named = ["--benchmark", "simpleqa", "--root", str(checkout), "--model", "m-1", "--base-url", server.base_url]
+        judge = ["--judge-model", "j-1", "--judge-base-url", server.base_url]
+        found = blade("eval", "run", *named, *judge, "--output", output)
+        models = [call.body["model"] for call in server.calls]
+    row = next(row for row in rows_of(output) if row["question"] == "Who?")
+
+    assert found.exit_code == 0, found.stderr
+    assert (models.count("m-1"), models.count("j-1")) == (2, 4)
+    assert (row["reward"], row["judge_votes"]) == (1.0, ["correct", "correct"])
+    assert row["judge_usage"] == {"calls": 2, "input_tokens": 100, "output_tokens": 10}
+    assert row["response"]["usage"]["total_tokens"] == 10
+    assert json.loads((tmp_path / "out_manifest.json").read_text())["settings"]["judge"] == "j-1, 3 votes"
+
+
+def test_judging_again_needs_the_judge_again(tmp_path: Path) -> None:
+    checkout, output = make_asked(tmp_path), tmp_path / "out.jsonl"
+    with Loopback(answer_or_judge) as server:
+        judge = ["--judge-model", "j-1", "--judge-base-url", server.base_url]
+        named = ["--benchmark", "simpleqa", "--root", str(checkout)]
+        blade("eval", "run", *named, *judge, "--model", "m", "--base-url", server.base_url, "--output", output)
+        without = blade("eval", "reverify", output, *named)
+        found = document(blade("eval", "reverify", output, *named, *judge, "--json"))
+
+    assert (without.exit_code, "--judge-model" in without.stderr) == (2, True)
+    assert (found["judged"], found["changed"]) == (2, [])
+
+
+def test_a_judge_is_held_against_people(tmp_path: Path) -> None:
+    rows = [
+        {"question": "Who?", "expected_answer": "x", "answer": name, "label": name == "Ada"} for name in ("Ada", "Bo")
+    ]
+    (tmp_path / "labelled.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    with Loopback(answer_or_judge) as server:
+        words = [
+            "eval",
+            "calibrate",
+            str(tmp_path / "labelled.jsonl"),
+            "--judge-model",
+            "j",
+            "--judge-base-url",
+            server.base_url,
+        ]
+        found, told = blade(*words), document(blade(*words, "--json"))
+        strict = blade(*words, "--judge-votes", "1", "--min-kappa", "1")
+
+    assert found.stdout.splitlines()[0] == "j: 2 of 2 answers labelled as people did"
+    assert (told["agreement"]["kappa"], told["input_tokens"]) == (1.0, 200)
+    assert strict.exit_code == 0
+
+
+def test_a_model_that_judges_is_only_taken_where_one_is_needed(tmp_path: Path) -> None:
+    words = words_for(make_checkout(tmp_path), "http://127.0.0.1:9", tmp_path / "out.jsonl", "--judge-model", "j")
+    found = blade(*words)
+
+    assert (found.exit_code, "judges without a model" in found.stderr) == (2, True)

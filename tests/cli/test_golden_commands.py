@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from blade_command import blade, document
+from loopback import Call, Loopback, Say
 from small_packages import write_package
 
 
@@ -119,3 +120,26 @@ def test_one_change_in_a_golden_report_is_contradicted_where_it_lies_and_elsewhe
     for found in (blade("check", report), blade("check", copy, "--analysis", golden)):
         assert found.exit_code == 1
         assert "Contradicted" in found.stdout or "Unbound" in found.stdout
+
+
+def test_a_model_that_judges_is_paid_once_for_the_same_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    golden = write_package(tmp_path) / "golden_reports"
+    report = golden / "model-a_golden_report.md"
+    said = {"id": "P1", "verdict": "asserted", "quote": "The mistake on `carry` tasks is in the first step"}
+    calls: list[Call] = []
+
+    def answer(call: Call) -> Say:
+        calls.append(call)
+        return Say(json.dumps({"facts": [said]}))
+
+    with Loopback(answer) as server:
+        asked = ("--judge", "judge-1", "--base-url", server.base_url, "--price-in", "1", "--price-out", "2")
+        first, again = (blade("judge", report, "--golden", golden, *asked) for _ in range(2))
+
+    assert (first.exit_code, again.exit_code, len(calls)) == (0, 0, 3)
+    assert "3 votes, 100% agree, 0 without a true quote" in " ".join(first.stdout.split())
+    assert "spent: 3 requests" in first.stderr and "cost " in first.stderr
+    assert "0 tokens in, 0 out, 3 from the cache" in again.stderr
+    assert again.stdout == first.stdout

@@ -69,7 +69,7 @@ def test_markup_is_printed_as_it_stands(out: Path, name: str) -> None:
 def test_hostile_fields_and_levels_are_in_the_summary(out: Path) -> None:
     found = blade(*COMMANDS["diagnose"](out), env={"COLUMNS": "1000"}).stdout
 
-    assert "level[red]" in found.partition("Where it differs")[2]
+    assert "level[red]" in found.partition("What explains the score")[2]
 
 
 def test_json_keeps_every_character_and_sends_none_to_the_terminal(out: Path) -> None:

@@ -66,7 +66,9 @@ def test_an_empty_quote_leaves_its_citation_without_one(tmp_path: Path) -> None:
         pytest.param(["1", "--cause", "BI", "--cite", "1:9", "--reason", "r"], "it has 0, 1", id="rollout"),
         pytest.param(["1", "--cause", "BI", "--cite", "1:1#99", "--reason", "r"], "7 items", id="item"),
         pytest.param(
-            ["1", "--cause", "BI", "--cite", "1:1#4", "--quote", "LH1", "--reason", "r"], "not there", id="quote"
+            ["1", "--cause", "BI", "--cite", "1:1#4", "--quote", "LH1", "--reason", "r"],
+            "does not occur there verbatim; it stands at #3",
+            id="quote",
         ),
         pytest.param(
             ["1", "--cause", "BI", "--cite", "1:1", "--quote", "a", "--quote", "b", "--reason", "r"],
@@ -97,9 +99,9 @@ def test_the_report_takes_up_the_label(tmp_path: Path) -> None:
     found = blade("report", out)
 
     assert found.exit_code == 0
-    assert "1 decided, 1 await a reader" in found.stdout
+    assert "1 decided, 1 undecided" in found.stdout
     assert cause_of(out, "1")["reason"] == "books the wrong flight"
-    assert "books the wrong flight" in (out / "report.md").read_text()
+    assert "books the wrong flight" in (out / "appendix.md").read_text()
 
 
 def test_the_json_of_a_report_is_the_analysis_with_the_labels(tmp_path: Path) -> None:

@@ -51,5 +51,9 @@ def test_a_shareable_report_stands_beside_the_report(tmp_path: Path) -> None:
 
     assert found.exit_code == 0
     tail = SECRET.removeprefix("hf_")  # a report writes hf\\_
-    assert tail in (out / "report.md").read_text() and tail not in (out / "report.shareable.md").read_text()
-    assert found.stderr == "report.shareable.md: 1 private thing removed\n"
+    assert tail in (out / "appendix.md").read_text() and tail not in (out / "appendix.shareable.md").read_text()
+    assert tail not in (out / "report.shareable.md").read_text()
+    assert found.stderr == (
+        "report.shareable.md: 0 private things removed\nappendix.shareable.md: 1 private thing removed\n"
+        "Share only these two: report.html and the other files here are not redacted.\n"
+    )

@@ -27,13 +27,14 @@ def narrated(folder: Path, narrative: str) -> Path:
 def test_a_narrative_becomes_the_prose_of_its_sections(tmp_path: Path) -> None:
     out = narrated(tmp_path, GOOD)
     found = blade("report", out)
-    report = (out / "report.md").read_text(encoding="utf-8")
+    report, appendix = ((out / name).read_text(encoding="utf-8") for name in ("report.md", "appendix.md"))
 
     assert (found.exit_code, found.stderr) == (0, "")
-    assert "Prose by `human:kim`: what it says is a reading" in report
+    assert "Prose by `human:kim`: a reading, whose numbers" in report
     assert "pass@1 is 50.0 %; 1 of 3 tasks never pass.\n\n- **pass@1 is 50.0 %**" in report
-    assert "It books what nobody asked for: “`Booked SK2.`” (`1:1#6`).\n\n### In numbers" in report
+    assert "It books what nobody asked for: “`Booked SK2.`” (`1:1#6`).\n\n### In numbers" in appendix
     assert blade("check", out / "report.md").exit_code == 0
+    assert blade("check", out / "appendix.md").exit_code == 0
 
 
 def test_what_does_not_hold_is_left_out_and_told(tmp_path: Path) -> None:

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rollout_rows import rollout, write_rows
 
-from blade.cli.folders import folder_names
+from blade.cli.folders import folder_names, run_folders
+from blade.cli.view import what_to_view
 
 
 def grouped(folder: Path, *models: str) -> Path:
@@ -46,7 +47,7 @@ def test_files_with_the_same_rollouts_are_runs_of_their_own(tmp_path: Path) -> N
     found = blade("diagnose", tmp_path / "*.jsonl", "--out", tmp_path / "out")
 
     assert found.exit_code == 0
-    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["base", "new", "runs.json"]
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["base", "new", "report.html", "runs.json"]
 
 
 def test_a_group_of_one_gets_its_folder_too(tmp_path: Path) -> None:
@@ -102,7 +103,11 @@ def test_hostile_run_names_stay_inside_the_folder(tmp_path: Path) -> None:
         pytest.param(["", "run"], ["run-", "run"], id="empty"),
         pytest.param(["a", "a-2", "a"], ["a", "a-2", "a-3"], id="taken_number"),
         pytest.param(["nul", "COM1.txt"], ["run-nul", "run-COM1.txt"], id="reserved"),
-        pytest.param(["runs.json", "stdin.jsonl"], ["runs.json-2", "stdin.jsonl-2"], id="our_own_files"),
+        pytest.param(
+            ["runs.json", "stdin.jsonl", "report.html"],
+            ["runs.json-2", "stdin.jsonl-2", "report.html-2"],
+            id="our_own_files",
+        ),
     ],
 )
 def test_folder_names_are_readable_and_different(runs: list[str], expected: list[str]) -> None:
@@ -131,3 +136,25 @@ def test_groups_without_a_common_task_are_not_compared(tmp_path: Path) -> None:
 
     assert (done.exit_code, "not compared" in done.stdout) == (0, True)
     assert not (tmp_path / "o" / "comparison.json").exists()
+
+
+def test_view_leads_from_the_table_of_several_runs_to_each(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    blade("diagnose", grouped(tmp_path, "a", "b"), "--group-by", "variant", "--out", out)
+    blade("compare", tmp_path / "runs.jsonl", "--group-by", "variant", "--out", tmp_path / "diff")
+    table, comparison = out / "report.html", out / "comparison.html"
+
+    assert what_to_view(out) == (
+        {"a": out / "a", "b": out / "b"},
+        {"": table, "report.html": table, "comparison.html": comparison},
+    )
+    assert what_to_view(out / "a") == ({"": out / "a"}, {})
+    assert what_to_view(tmp_path / "diff") == ({}, {"": tmp_path / "diff" / "comparison.html"})
+
+
+def test_a_list_of_runs_leads_nowhere_else(tmp_path: Path) -> None:
+    blade("diagnose", grouped(tmp_path, "a", "b"), "--group-by", "variant", "--out", tmp_path)
+    listed = (tmp_path / "runs.json").read_text()
+    (tmp_path / "runs.json").write_text(listed.replace('"folder": "a"', '"folder": "../a"'))
+
+    assert run_folders(tmp_path) == [tmp_path / "b"]

@@ -1,7 +1,9 @@
 """`blade skill eval`: the same tasks with and without a skill, and what came of it."""
 
+import sys
 from pathlib import Path
 
+import pytest
 from blade_command import blade, document
 from eval_runs import keys_of, make_checkout, rows_of
 from loopback import Call, Loopback, Say, Status, Tool
@@ -114,3 +116,32 @@ def test_a_changed_skill_is_not_mixed_with_the_old_one(tmp_path: Path) -> None:
 
     assert found.exit_code == 2
     assert "skills was" in found.stderr
+
+
+AGENT = """
+import json, pathlib, re
+skill = pathlib.Path(".claude/skills/sums/SKILL.md")
+number = int(re.search(r"What is (\\d+)", pathlib.Path("TASK.md").read_text())[1])
+use = {"type": "tool_use", "id": "c", "name": "Read", "input": {"path": str(skill)}}
+said = {"type": "text", "text": f"Answer: {number + 1 if skill.is_file() else 0}"}
+print(json.dumps({"type": "system", "subtype": "init", "session_id": "s", "tools": []}))
+for place, part in enumerate([use, said] if skill.is_file() else [said]):
+    message = {"role": "assistant", "model": "m-2", "id": f"a{place}", "content": [part]}
+    print(json.dumps({"type": "assistant", "session_id": "s", "uuid": f"u{place}", "message": message}))
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="programs are shut in on Linux only")
+def test_an_installed_agent_is_given_skills_where_it_looks_for_them(tmp_path: Path) -> None:
+    checkout, skills = make_checkout(tmp_path, tasks=3), write_skill(tmp_path)
+    (tmp_path / "agent.py").write_text(AGENT)
+    named = ["--benchmark", "sums", "--model", "scripted", "--root", str(checkout), "--repeats", "1"]
+    command = f"{sys.executable} {tmp_path / 'agent.py'}"
+    found = blade(
+        "skill", "eval", *named, "--agent-cmd", command, "--variants", f"none,{skills}", "--out", tmp_path / "trial"
+    )
+    said = " ".join(found.stdout.split())
+
+    assert found.exit_code == 0, found.stderr
+    assert "skills against none better on 3 tasks: s0, s1, s2" in said
+    assert "opened sums/SKILL.md in 3 rollouts" in said

@@ -14,7 +14,7 @@ def test_a_draft_is_taken_by_validate_and_diagnose(tmp_path: Path) -> None:
     assert done == {"written": [str(folder / "SKILL.md"), str(folder / "assets" / "taxonomy.yaml")]}
     assert blade("skill", "validate", folder).exit_code == 0
     words = ("diagnose", rollouts, "--pack", folder / "assets" / "taxonomy.yaml", "--out", tmp_path / "out")
-    assert "pack airline-desk" in blade(*words).stdout
+    assert document(blade(*words, "--json"))["pack"]["name"] == "airline-desk"
 
 
 def test_the_way_on_is_shown(tmp_path: Path) -> None:

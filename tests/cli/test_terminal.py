@@ -3,6 +3,7 @@
 import json
 import os
 import pty
+import re
 import sys
 from pathlib import Path
 from subprocess import PIPE, Popen
@@ -14,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rollout_rows import rollout, write_rows
 
-from blade.cli.bars import bar, share_cells
+from blade.cli.summary import bar, share_cells
 from blade.cli.terminal import command
 from blade.report.text import safe_json
 
@@ -35,13 +36,15 @@ def test_the_table_of_several_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     golden("cli/runs.txt", found.stdout)
 
 
-def test_long_names_of_runs_take_the_room_of_the_bar_and_break_no_number(tmp_path: Path) -> None:
+def test_names_of_runs_come_last_and_whole(tmp_path: Path) -> None:
     rows = [rollout(n, 0, float(n % 2), suite="a_rather_long_name_of_a_suite_" + "xy"[n % 2]) for n in range(8)]
+    rows += [rollout(n, 0, 1.0, suite="long " * 12 + "end") for n in range(8)]
     source = write_rows(tmp_path / "run.jsonl", rows)
     found = blade("diagnose", source, "--out", tmp_path / "o", "--group-by", "suite", env={"COLUMNS": "100"}).stdout
 
-    assert "a_rather_long_name_of_a_suite_y  pass@1 100.0 %" in found
-    assert ("█" in found, "missing" in found.partition("Compared")[0]) == (False, False)
+    assert re.search(r"^ +pass@1 100.0 %  .*  a_rather_long_name_of_a_suite_y$", found, re.MULTILINE)
+    assert found.count("long " * 12 + "end\n") == 1
+    assert "missing" not in found.partition("Compared")[0]
 
 
 def test_a_field_is_said_to_differ_only_when_more_than_chance_does(tmp_path: Path) -> None:
@@ -51,8 +54,8 @@ def test_a_field_is_said_to_differ_only_when_more_than_chance_does(tmp_path: Pat
     seen = blade("diagnose", write_rows(tmp_path / "run.jsonl", rows), "--out", tmp_path / "o").stdout
     asked = blade("diagnose", tmp_path / "run.jsonl", "--out", tmp_path / "o", "--slice", "odd").stdout
 
-    assert "\n  level  hard 10.0 % of 20  easy 90.0 % of 20  80.0 pp\n" in seen
-    assert ("intervals overlap" in seen, "intervals overlap" in asked) == (False, True)
+    assert "By `level`: lowest `hard` 10.0 % (20 tasks), highest `easy` 90.0 % (20 tasks)." in seen
+    assert tuple("intervals overlap" in " ".join(shown.split()) for shown in (seen, asked)) == (False, True)
 
 
 def test_a_pipe_gets_neither_colours_nor_blanks_at_line_ends(tmp_path: Path) -> None:

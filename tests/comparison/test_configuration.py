@@ -86,6 +86,15 @@ def test_a_simulated_user_who_words_it_anew_each_time_is_no_change(tmp_path: Pat
     assert changes(tmp_path, *said).config_changes == []
 
 
+def test_what_a_simulated_user_says_first_is_not_the_text_of_the_task(tmp_path: Path) -> None:
+    def talks(opening: str) -> list[Row]:
+        output = [message("Which seat?"), message("The last one.", "user"), message("Done.")]
+        params = {"input": [message("Be brief.", "system"), message(opening, "user")]}
+        return [rollout(task, 0, 1.0, params=params, output=output) for task in range(6)]
+
+    assert changes(tmp_path, talks("Hi, a seat please."), talks("Good morning!")).config_changes == []
+
+
 def test_a_system_prompt_with_a_clock_in_it_is_not_taken_for_a_change(tmp_path: Path) -> None:
     said = [
         [

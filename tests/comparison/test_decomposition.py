@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from rollout_rows import Row, message, rollout, without
 from two_runs import outcomes, rows_of, run_of
 
-from blade.comparison import CompareOptions, Comparison, compare
+from blade.comparison import Comparison, compare
 from blade.comparison.decomposition import decompose
 from blade.comparison.losses import BEHAVIOURS, Ledger, Losses
 from blade.comparison.pairing import Pairing, Scores, pair
@@ -46,6 +46,15 @@ def test_every_part_by_hand(tmp_path: Path) -> None:
     expected |= {"truncated": 0.25, "unexplained": 0.0}
     assert parts(found) == {name: round(value, 12) for name, value in expected.items()}
     assert found.change.value == -0.25
+
+
+def test_tasks_of_one_run_alone_move_its_mean_by_no_more_than_their_share(tmp_path: Path) -> None:
+    base, candidate = rows_of([[1.0]]), rows_of([[0.0], [1.0], [0.0], [1.0], [1.0]])
+    found = compare(run_of(tmp_path / "a", base), run_of(tmp_path / "b", candidate))
+    part = next(one for one in found.decomposition if one.part == "task_set")
+
+    # Over task 0 the candidate has 0, over all five 3/5; the four that only it has are 4/5 of that mean.
+    assert (round(part.value, 12), part.ci95 and part.ci95[1]) == (0.6, 0.8)
 
 
 def test_charges_say_how_many_rollouts_they_are_about(tmp_path: Path) -> None:
@@ -114,44 +123,26 @@ def test_graded_losses_are_charged_in_full(tmp_path: Path) -> None:
     assert all(part.share is None for part in found.decomposition)
 
 
-PACK = """
-name: trips
-title: Trips
-description: Rows that say where a trip went wrong.
-version: "1.0"
-matches: [{all_fields: [lost_at]}]
-stages: [{name: left, definition: a place is stated, when: {field: lost_at, is_known: true}}]
-patterns:
-  - code: at_the_border
-    title: was stopped at the border
-    cause: BI
-    confidence: high
-    intervention: prompt
-    when: {field: lost_at, equals: border}
-"""
+def test_parts_are_the_failure_modes_of_the_two_diagnoses(tmp_path: Path) -> None:
+    choices = {"extracted_answer": "A", "expected_answer": "B", "options": ["A", "B"]}  # rows that call for a pack
+    base = run_of(tmp_path / "a", rows_of([[1.0], [0.0]], **choices))
+    worse = run_of(tmp_path / "b", rows_of([[0.0], [0.0]], response=TRUNCATED, **choices))
+    found = compare(base, worse)
 
-
-def test_a_packs_patterns_come_before_general_signals(tmp_path: Path) -> None:
-    pack = tmp_path / "trips.yaml"
-    pack.write_text(PACK, encoding="utf-8")
-    base = run_of(tmp_path / "a", rows_of([[1.0], [0.0]], lost_at="border", response=TRUNCATED))
-    worse = run_of(tmp_path / "b", rows_of([[0.0], [0.0]], lost_at="border", response=TRUNCATED))
-    options = CompareOptions(pack=str(pack))
-
-    assert parts(compare(base, worse, options))["trips.at_the_border"] == -0.5
-    plain = parts(compare(base, worse, CompareOptions(pack="none")))
-    assert [value for name, value in plain.items() if name.startswith("mode.")] == [-0.5]
-
-
-def test_runs_that_call_for_different_packs_share_only_general_signals(tmp_path: Path) -> None:
-    choices = {"extracted_answer": "A", "expected_answer": "B", "options": ["A", "B"]}
-    asked = run_of(tmp_path / "a", rows_of([[0.0], [1.0]], **choices))
-    plain = run_of(tmp_path / "b", rows_of([[0.0], [0.0]]))
-    found = compare(asked, plain)
-
-    assert asked.analysis.pack is not None and plain.analysis.pack is None
-    assert set(parts(found)) == {"task_set", "missing_rows", "infrastructure", "verifier", "unexplained"}
-    assert any(f"different taxonomy packs ({asked.analysis.pack.name} and none)" in text for text in found.warnings)
+    assert base.analysis.pack is not None
+    modes = {f"mode.{mode.code}": mode.title for run in (base, worse) for mode in run.analysis.modes}
+    named = {part.part: part.title for part in found.decomposition if part.part.startswith("mode.")}
+    assert named and named.items() <= modes.items()
+    ours = {
+        "task_set",
+        "missing_rows",
+        "infrastructure",
+        "verifier",
+        "verdict",
+        "unexplained",
+        *(b.part for b in BEHAVIOURS),
+    }
+    assert set(parts(found)) <= ours | set(named)
 
 
 def test_counting_in_four_ways_is_the_difference_of_what_diagnose_prints(tmp_path: Path) -> None:

@@ -55,7 +55,7 @@ def test_a_rule_on_a_field_some_rows_lack_leaves_those_unknown(tmp_path: Path) -
 @pytest.mark.parametrize(
     ("rule", "said"),
     [
-        pytest.param("okay == true", "no row has a field 'okay'; fields there are: ok", id="no_such_field"),
+        pytest.param("okay == true", "no row has a field 'okay'; did you mean ok", id="no_such_field"),
         pytest.param('ok == "yes"', "ok is never a text; it is true", id="flag_compared_with_a_text"),
         pytest.param(
             "grade >= 1", 'grade is never a number or true/false; it is "A"', id="text_compared_with_a_number"

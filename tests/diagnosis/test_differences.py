@@ -8,13 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from blade.diagnosis.conclusions import concludes
+from blade.diagnosis.answers import concludes
 from blade.diagnosis.differences import (
     Conventions,
     Difference,
     compare_rollout,
     conventions_of,
     differences_of,
+    habit_of,
     in_words,
     made_calls,
 )
@@ -24,7 +25,7 @@ from blade.rollouts.values import Ending, Expected, ExpectedCall
 Call = tuple[str, dict[str, Any]]
 
 
-def agent(*calls: Call, expected: list[Call], refused: tuple[int, ...] = (), passed: bool = False) -> Rollout:
+def agent(*calls: Call, expected: list[Call], refused: tuple[int, ...] = (), **parts: Any) -> Rollout:
     """A rollout that made some calls of which tools refused a few, and what its task lists."""
     items: list[Item] = []
     for number, (name, arguments) in enumerate(calls):
@@ -33,7 +34,8 @@ def agent(*calls: Call, expected: list[Call], refused: tuple[int, ...] = (), pas
         items.append(Item(position=2 * number, kind="tool_call", name=name, text=text, call_id=key))
         items.append(Item(position=2 * number + 1, kind="tool_result", name=name, text="", call_id=key, error=error))
     listed = [ExpectedCall(name=name, arguments=arguments) for name, arguments in expected]
-    return Rollout(task="a", repeat=0, success=passed, items=items, expected=Expected(calls=listed))
+    passed = parts.pop("passed", False)
+    return Rollout(task="a", repeat=0, success=passed, items=items, expected=Expected(calls=listed, **parts))
 
 
 def said(text: str, *, answers: list[str], answer: str | None = None, **parts: Any) -> Rollout:
@@ -87,6 +89,45 @@ def test_a_call_with_the_id_of_a_refused_one_was_made() -> None:
     assert [call.position for call in made_calls(items)] == [2]
 
 
+def test_what_a_user_was_told_to_ask_for_and_the_task_does_not_expect_is_the_agents_doing() -> None:
+    made = [("cancelOrder", {"id": 1}), ("cancelOrder", {"id": 2})]
+    script = "You want to cancel both orders."
+
+    def owned(*expected: Call, script: str | None = script) -> list[str | None]:
+        return [d.own for d in compare_rollout(agent(*made, expected=list(expected), script=script))]
+
+    refusal = "the user was told to ask for it and the task expects a refusal"
+    assert owned(made[0]) == [refusal]
+    assert owned(made[0], script="You want to return one.") == owned(made[0], script=None) == [None]
+    assert owned(made[0], ("cancelOrder", {"id": 3})) == [None]  # it may be the one that was meant
+
+
+def test_a_call_left_out_is_the_agents_doing_when_it_ended_the_conversation_itself() -> None:
+    ending = agent(("hand_over", {}), expected=[("pay", {})], script="Pay.")
+    others = [agent(("look", {}), ("hand_over", {}), expected=[], passed=True) for _ in range(3)]
+
+    owned = {one.key: one.own for one in differences_of(ending, conventions_of([ending, *others]))}
+    assert owned["call_missing:pay"] == "the agent ended the conversation with `hand_over` instead"
+
+
+def test_a_user_that_names_what_its_script_does_not_may_be_to_blame() -> None:
+    made = agent(("drop", {"id": "R-7788"}), expected=[], script="Have your order dropped.")
+    asked = Item(position=9, kind="environment", role="user", text="Drop R-7788, please.")
+    strayed = msgspec.structs.replace(made, items=[*made.items, asked])
+
+    assert [one.own is None for one in compare_rollout(made)] == [False]
+    assert [one.own is None for one in compare_rollout(strayed)] == [True]
+
+
+def test_a_rollout_that_breaks_off_at_any_tool_was_not_ended_by_the_agent() -> None:
+    broken = agent(("look", {}), expected=[("pay", {})], script="Pay.")
+    others = [agent(("look", {}), ("hand_over", {}), expected=[], passed=True) for _ in range(3)]
+    run = conventions_of([broken, *others])
+
+    assert [one.own for one in differences_of(broken, run) if one.kind == "call_missing"] == [None]
+    assert run.breaks_off(habit_of(broken, [])) and not run.breaks_off(habit_of(others[0], []))
+
+
 def test_only_the_arguments_that_count_are_compared() -> None:
     made = agent(("hand_over", {"summary": "mine"}), expected=[])
     listed = ExpectedCall(name="hand_over", arguments={"summary": "theirs"}, compared=[])
@@ -102,7 +143,10 @@ def test_what_passing_rollouts_call_unasked_only_reads_and_what_they_fill_freely
     failing = agent(("look", {"id": 3}), ("mail", {"to": "y", "body": "hi"}), ("mail", {}), ("dig", {}), expected=lists)
 
     assert run == Conventions(
-        reading=frozenset({"look"}), listed=frozenset({"look", "mail"}), free=frozenset({"mail.body"})
+        reading=frozenset({"look"}),
+        listed=frozenset({"look", "mail"}),
+        free=frozenset({"mail.body"}),
+        closing=frozenset({"mail"}),
     )
     assert [d.key for d in differences_of(failing, run)] == ["call_extra:mail", "call_extra:mail", "call_missing:mail"]
     assert run.expected_changes(failing) == ["mail"]
@@ -111,7 +155,7 @@ def test_what_passing_rollouts_call_unasked_only_reads_and_what_they_fill_freely
 def test_failing_rollouts_say_nothing_about_tools() -> None:
     run = conventions_of([agent(("drop", {"id": 2}), expected=[]) for _ in range(5)])
 
-    assert run == Conventions()
+    assert run == Conventions(closing=frozenset({"drop"}))
 
 
 def test_a_row_that_lists_nothing_differs_in_nothing() -> None:
@@ -179,7 +223,20 @@ def test_schema_violations_name_the_rule_and_the_place() -> None:
 
     assert keys(rollout) == ["schema:additionalProperties:age", "schema:required:name", "schema:type:ids.*"]
     assert keys(said("Sure!", answers=[], answer_schema=schema)) == ["schema:not_json"]
-    assert keys(said("{}", answers=[], answer_schema={"type": 7})) == []
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        pytest.param({"type": 7}, id="number_for_a_type"),
+        pytest.param({"type": {"a": 1}}, id="unknown_type"),
+        pytest.param({"pattern": "("}, id="broken_pattern"),
+        pytest.param({"$ref": "#/nowhere"}, id="lost_reference"),
+        pytest.param({"required": [[]]}, id="unhashable_name"),
+    ],
+)
+def test_a_schema_that_is_none_finds_no_differences(schema: dict[str, Any]) -> None:
+    assert keys(said('"word"', answers=[], answer_schema=schema)) == []
 
 
 def test_failing_tests_are_named_and_skipped_ones_are_not() -> None:
@@ -199,3 +256,17 @@ JSON = st.recursive(
 @given(st.lists(st.tuples(st.sampled_from("pqr"), st.dictionaries(st.text(max_size=3), JSON, max_size=3)), max_size=4))
 def test_the_expected_calls_in_any_order_differ_in_nothing(calls: list[Call]) -> None:
     assert compare_rollout(agent(*reversed(calls), expected=calls)) == []
+
+
+def test_an_expected_solution_that_marks_its_answer_expects_that_answer() -> None:
+    solution = "Natalia sold 48 / 2 = 24 clips in May.\n#### 1,072"
+    row = said("48 and 24, so the result is 1072.", answers=[solution])
+    looked = msgspec.structs.replace(row, ending=Ending(origin="verifier", name="no_answer_extracted"))
+
+    assert keys(looked) == ["answer:extraction_missed"]
+    assert keys(msgspec.structs.replace(row, answer="1072")) == ["answer:equal"]
+    assert keys(msgspec.structs.replace(row, answer="1073")) == ["answer:extraction_missed"]
+
+
+def test_a_box_may_hold_braces_in_braces() -> None:
+    assert concludes(r"so \boxed{\frac{1}{\sqrt{2^{2}}}}", [r"\frac{1}{\sqrt{2^{2}}}"])

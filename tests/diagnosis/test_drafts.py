@@ -48,7 +48,7 @@ def test_a_failure_the_runner_admits_is_certain(tmp_path: Path) -> None:
 def test_a_proof_of_few_failures_decides_nothing(tmp_path: Path) -> None:
     found = cause(tmp_path, attempts(None, VERIFIER, {}, {}))
     assert (found.label, found.author) == ("?", "rule:undecided")
-    assert found.reason == "passes 1 of 4; 1 of 3 failing rollouts: verifier or judge raised an error"
+    assert found.reason == "passed 1 of 4; 1 of 3 failing rollouts: verifier or judge raised an error (`no reply`)"
 
 
 def test_a_task_that_always_passes_has_no_label(tmp_path: Path) -> None:
@@ -66,7 +66,7 @@ def test_without_a_trajectory_there_is_no_cause_and_no_guess(tmp_path: Path) -> 
     rows: list[Row] = [{"task_id": "t", "trial": n, "score": 0.0, "question": "?"} for n in range(3)]
     found = cause(tmp_path, rows)
     assert (found.label, found.candidates) == ("?", [])
-    assert found.reason == "never passes in 3; nothing in its rows says why"
+    assert found.reason == "passed 0 of 3; nothing in its rows says why"
 
 
 def answered(*given: str, expected: str = "Paris") -> list[Row]:
@@ -161,10 +161,20 @@ def test_a_wrong_change_that_no_attempt_avoids_may_be_what_the_task_asks_for(tmp
     assert cause(tmp_path, trials(user=True, expected=[], made=[CANCEL])).label == "?"
 
 
+def test_an_agent_that_makes_every_change_and_leaves_something_unsaid_is_to_blame(tmp_path: Path) -> None:
+    rows = trials(user=True, expected=[CANCEL], made=[CANCEL])
+    for row in rows[-3:]:
+        row |= {"reward": 0.0, "info": {"task": {"actions": [CANCEL], "outputs": ["42"]}}}
+    found = cause(tmp_path, rows)
+    assert (found.label, found.reason) == (
+        "BI", "3 of 3 failing rollouts: every change is as expected, and '42' was not said"
+    )  # fmt: skip
+
+
 def test_a_simulated_user_may_have_asked_for_something_else(tmp_path: Path) -> None:
     found = cause(tmp_path, trials(user=True, expected=[CANCEL], made=[]))
     assert (found.label, [one.label for one in found.candidates]) == ("?", ["BI", "TI", "IR"])
-    assert found.reason == "never passes in 3; `cancel` was expected and not called in 3 of 3"
+    assert found.reason == "passed 0 of 3; `cancel` was expected and not called in 3 of 3"
 
 
 def test_without_a_user_what_was_left_out_is_the_agents_doing(tmp_path: Path) -> None:
@@ -185,3 +195,26 @@ def test_the_labels_of_an_analysis_are_its_causes(tmp_path: Path) -> None:
         candidates=found.candidates,
     )
     assert isinstance(found, Cause)
+
+
+def test_half_of_the_failures_decide_a_behaviour_where_nothing_else_is_proven(tmp_path: Path) -> None:
+    rows = trials(user=True, expected=[CANCEL], made=[CANCEL])
+    # Two of three leave something unsaid after every change; the third makes no change, which may be the user's doing.
+    for row in rows[-3:]:
+        row |= {"reward": 0.0, "info": {"task": {"actions": [CANCEL], "outputs": ["42"]}}}
+    rows[-1] |= trial(1, 2, made=[], expected=[CANCEL], user=True) | {"info": rows[-1]["info"]}
+    found = cause(tmp_path, rows)
+    assert (found.label, found.confidence) == ("BI", "medium")
+    assert found.reason.startswith("2 of 3 failing rollouts: every change is as expected")
+
+
+def test_a_rollout_without_a_call_fails_by_that_where_all_that_pass_make_one(tmp_path: Path) -> None:
+    good = [rollout(task, 0, 1.0, output=[call(), result("7"), message("7")]) for task in range(5)]
+    found = cause(tmp_path, [*good, rollout("t", 0, 0.0, output=[message("8")])])
+    assert (found.label, found.author) == ("BI", "rule:no_tool_call")
+    assert found.reason == "1 of 1 failing rollouts: called no tool, which all 5 passing rollouts of the run do"
+
+
+def test_four_passing_rollouts_are_too_few_to_say_that_a_call_is_needed(tmp_path: Path) -> None:
+    good = [rollout(task, 0, 1.0, output=[call(), result("7"), message("7")]) for task in range(4)]
+    assert cause(tmp_path, [*good, rollout("t", 0, 0.0, output=[message("8")])]).label == "?"

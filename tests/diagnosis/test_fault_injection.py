@@ -11,7 +11,7 @@ from rollout_rows import Row, analyze_rows, call, message, read_files, result, r
 from blade.diagnosis import analyze
 from blade.diagnosis.answers import same_answer
 
-IN_WORDS = {"refusal", "provider errors", "sandbox crash", "ignored tool error", "early stop"}
+IN_WORDS = {"leaked answer", "refusal", "provider errors", "sandbox crash", "ignored tool error", "early stop"}
 """Faults that only words tell: they become modes where they go with failing, and decide nothing."""
 
 
@@ -102,6 +102,11 @@ def test_the_same_last_word_after_other_deeds_is_no_flip(tmp_path: Path) -> None
     assert verdict_codes(tmp_path, rows) == {}
 
 
+def test_a_plainly_wrong_answer_should_have_passed_in_no_attempt(tmp_path: Path) -> None:
+    rows = [answered(n, "7", float(n > 0), expected="8") for n in range(3)]
+    assert verdict_codes(tmp_path, rows) == {"wrong_answer_passed": ["0:1", "0:2"]}
+
+
 def test_an_answer_that_fails_elsewhere_should_not_have_passed(tmp_path: Path) -> None:
     rows = [answered(0, "7", 0.0), answered(1, "7", 0.0), answered(2, "7", 1.0)]
     assert verdict_codes(tmp_path, rows) == {"wrong_answer_passed": ["0:2"]}
@@ -157,25 +162,6 @@ def test_a_rollout_that_used_up_its_tokens_was_cut_off_even_if_the_response_does
         rollout(0, 1, 0.0, params=limit, response={"usage": {"input_tokens": 9, "output_tokens": 511}}),
     ]
     assert signals(tmp_path, rows) == {"truncated": ["0:0#1"]}
-
-
-@pytest.mark.parametrize(
-    ("prompt", "leaks"),
-    [
-        pytest.param("What is it? (Answer: 417)", True, id="same_line"),
-        pytest.param("What is it?\nReference solution:\n417", True, id="line_of_its_own"),
-        pytest.param("What is it? #### 417", True, id="marker"),
-        pytest.param('What is it? {"split": "test", "target": "417"}', True, id="field"),
-        pytest.param("Which is larger, 417 or 12? Give your answer.", False, id="part_of_the_question"),
-        pytest.param("What is the answer?\n417 sheep are in the field.", False, id="text_goes_on"),
-        pytest.param("The target of 417 was missed. By how much?", False, id="word_without_a_colon"),
-    ],
-)
-def test_a_prompt_leaks_only_if_it_tells_the_answer(prompt: str, leaks: bool, tmp_path: Path) -> None:
-    rows = [rollout(task, 0, expected_answer=f"{task}{task}{task}{task}") for task in range(1, 4)]
-    told = rollout(0, 0, expected_answer="417", params={"input": [message(prompt, "user")]})
-    codes = [finding.code for finding in analyze_rows(tmp_path, [told, *rows]).health]
-    assert codes == (["leaked_answer"] if leaks else [])
 
 
 def test_a_failure_that_was_written_twice_did_not_fail_because_of_that(tmp_path: Path) -> None:

@@ -31,7 +31,7 @@ def test_bad_lines_are_counted_and_the_first_is_explained(tmp_path: Path) -> Non
 
 def test_a_score_that_is_no_number_is_unscored_and_not_missing(tmp_path: Path) -> None:
     analysis = analyze_rows(tmp_path, [*GOOD, rollout(9, 0, "n/a")])
-    said = "1 row whose score is no number; the first is line 5: reward is 'n/a', expected a number"
+    said = "1 row whose score is not a number; the first is line 5: reward is 'n/a', expected a number"
     assert finding(analysis, "bad_scores").message == said
     assert [(bad.file, bad.line) for bad in analysis.inputs.bad_scores] == [("run.jsonl", 5)]
     coverage = analysis.coverage
@@ -114,10 +114,10 @@ def mixed(tasks: int) -> list[Row]:
     ]
 
 
-def test_a_contrast_of_a_part_of_a_run_is_of_whole_tasks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pairs_are_of_whole_tasks_and_counts_of_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(contrast, "MOST_ROLLOUTS", 5)
     found = analyze_rows(tmp_path, mixed(4)).contrast
-    assert (found.tasks, found.rollouts, len(found.pairs)) == (1, 3, 1)
+    assert (found.tasks, found.rollouts, len(found.pairs)) == (4, 12, 1)
 
 
 def test_a_task_that_is_cut_by_the_budget_gives_no_pair(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

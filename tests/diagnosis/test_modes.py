@@ -106,3 +106,73 @@ def test_a_check_that_differences_tell_in_detail_is_no_mode(tmp_path: Path) -> N
     found = modes_of(tmp_path, [attempt(task, repeat) for task in range(8) for repeat in range(4)])
     assert any("`cancel` was called with another `id`" in title for title in found)
     assert not any("database" in title for title in found)
+
+
+def test_a_rollout_without_any_call_is_one_mode_not_one_for_each_tool(tmp_path: Path) -> None:
+    def attempt(task: int, repeat: int) -> Row:
+        calls = [{"name": name, "arguments": {"id": task}} for name in ("find", "cancel")]
+        made = [
+            {"type": "function_call", "call_id": one["name"], **one, "arguments": f'{{"id": {task}}}'} for one in calls
+        ]
+        return {
+            "task": f"t{task}", "repeat": repeat, "reward": float(repeat > 1), "ending": {"kind": "completed"},
+            "expected": {"calls": calls}, "prompt": [{"role": "user", "content": "please"}],
+            "output": made if repeat > 1 else [{"role": "assistant", "content": "No."}],
+        }  # fmt: skip
+
+    found = modes_of(tmp_path, [attempt(task, repeat) for task in range(8) for repeat in range(4)])
+    mode = found["no tool was called although calls were expected"]
+    assert (mode.failed, mode.passed, mode.kind) == (16, 0, "difference")
+    assert not any("was expected and not called" in title for title in found)
+
+
+def test_a_list_counts_a_rollout_once_whatever_it_repeats(tmp_path: Path) -> None:
+    rows = [
+        rollout(task, repeat, float(repeat > 0), kept=[repeat > 0, repeat > 0 or task > 6, True])
+        for task in range(8)
+        for repeat in range(3)
+    ]
+    traits = {trait.trait: trait for trait in analyze_rows(tmp_path, rows).contrast.traits}
+    # Eight failing rollouts; seven of them have `false` twice, one has it once.
+    assert not any(one.passing[0] > one.passing[1] or one.failing[0] > one.failing[1] for one in traits.values())
+
+
+def test_the_score_under_another_name_is_no_trait(tmp_path: Path) -> None:
+    rows = [
+        rollout(task, repeat, float(repeat > 1), info={"score": repeat > 1, "part": float(repeat > 1)} if task else {})
+        | {"mood": "sad" if repeat < 2 and task % 3 else "fine"}
+        for task in range(9)
+        for repeat in range(4)
+    ]
+    traits = [trait.trait for trait in analyze_rows(tmp_path, rows).contrast.traits]
+    assert any("`mood`" in trait for trait in traits)
+    assert not any("info." in trait for trait in traits)
+
+
+def test_an_error_that_names_something_else_each_time_is_one_mode(tmp_path: Path) -> None:
+    def error(task: int, repeat: int) -> str:
+        return f"AttributeError: 'Desk' object has no attribute 'seat{task}{repeat}'" if repeat == 0 else "none at all"
+
+    rows = [
+        rollout(task, repeat, float(repeat > 0), error_text=error(task, repeat))
+        for task in range(60)
+        for repeat in range(3)
+    ]
+    mode = modes_of(tmp_path, rows)["`error_text` says: AttributeError: … object has no attribute …"]
+    assert (mode.failed, mode.passed) == (60, 0)
+
+
+def test_names_in_a_list_of_failures_beside_one_of_passes_are_checks(tmp_path: Path) -> None:
+    def report(repeat: int) -> dict[str, Any]:
+        failed = ["test_io.py::test_large"] if repeat == 0 else []
+        done = [] if repeat == 0 else ["test_io.py::test_large"]
+        return {"FAIL_TO_PASS": {"success": done, "failure": failed}, "PASS_TO_PASS": {"success": ["a"], "failure": []}}
+
+    rows = [
+        rollout(task, repeat, float(repeat > 0), tests_status=report(repeat))
+        for task in range(8)
+        for repeat in range(3)
+    ]
+    found = modes_of(tmp_path, rows)
+    mode = found["`test_io.py::test_large` in `tests_status.FAIL_TO_PASS` is failure"]
+    assert (mode.failed, mode.passed) == (8, 0)

@@ -25,8 +25,8 @@ def test_the_most_common_step_is_that_of_the_other_cases() -> None:
 
 def test_only_what_is_decided_can_be_wrong() -> None:
     assert cause_lines([case(1), case(1, "KG?"), case(1, "IR")]) == [
-        "s            decided 2/3 = 67% [21%, 94%]   right 1/2 = 50% [9%, 91%]",
-        "all          decided 2/3 = 67% [21%, 94%]   right 1/2 = 50% [9%, 91%]",
+        "s                    decided 2/3 = 67% [21%, 94%]   right 1/2 = 50% [9%, 91%]",
+        "all                  decided 2/3 = 67% [21%, 94%]   right 1/2 = 50% [9%, 91%]",
         "  s t: said IR, is BI",
     ]
 
@@ -36,8 +36,8 @@ def test_goals_hold_claims_against_the_best_guess() -> None:
     bad = [case(1, claimed=1)] * 4
     mistaken = Injected("tool result", WORDINGS[0], ["KG"], is_mode=False, failing=1, alarms=0)
 
-    assert [met for *_, met in goals(good, [])] == [True, True, True, True]
-    assert [met for *_, met in goals(bad, [mistaken])] == [True, True, False, False]
+    assert [met for *_, met in goals(good, [])] == [True] * 5
+    assert [met for *_, met in goals(bad, [mistaken])] == [True, True, False, True, False]
 
 
 def test_data_that_is_not_there_is_left_out(tmp_path: Path) -> None:

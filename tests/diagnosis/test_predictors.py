@@ -140,3 +140,30 @@ def test_only_fields_that_attempts_share_describe_tasks(tmp_path: Path, repeats:
     passed = decide_success(run.table, "reward >= 1", source="")[1]
 
     assert set(field_features(run.table, make_outcomes(run.table, passed, find_signals(run.table), None))) == found
+
+
+def test_parts_of_an_object_of_results_are_no_features(tmp_path: Path) -> None:
+    rows = [
+        # Tasks 0 to 4 time out, so nothing is tested: that a smoke test has no status says no more than that they fail.
+        rollout(
+            task, repeat, float(task > 4 and repeat > 0),
+            checks={} if task < 5 else {"smoke": "ok", "large": "ok" if repeat > 0 else "broken"},
+            about={"topic": "law" if task % 2 else "art"},
+        )
+        for task in range(24)
+        for repeat in range(2)
+    ]  # fmt: skip
+    run = read_rows(tmp_path, rows)
+    passed = decide_success(run.table, "reward >= 1", source="")[1]
+    found = field_features(run.table, make_outcomes(run.table, passed, find_signals(run.table), None))
+
+    assert set(found) == {"`about.topic`"}
+
+
+def test_what_a_simulated_user_says_first_is_no_feature_of_the_task() -> None:
+    opening = Item(position=0, kind="message", role="user", text="Hi there!", prompt=True)
+    rollout = Rollout(task="a", repeat=0, items=[opening], expected=Expected(script="Cancel trip X1."))
+    found = task_features(rollout, Conventions())
+
+    assert (found["first words"], found["characters in the user's script"]) == ("cancel trip", 15.0)
+    assert not any("prompt" in name for name in found)

@@ -11,7 +11,7 @@ def test_a_task_that_passes_sometimes_is_read_as_a_pair_of_like_length(tmp_path:
     rows = [rollout("t", n, reward, output=[message(text)]) for n, (reward, text) in said.items()]
     analysis = analyze_rows(tmp_path, rows)
     [cause], [item] = analysis.causes, analysis.reading_list
-    why = f"{cause.label} by {cause.author}: {cause.reason}"
+    why = f"undecided: {cause.reason}"
     command = "blade diff DIR t:1 t:2"
     assert item == ReadingItem(
         task="t", bucket="sometimes", why=why, read=["t:1", "t:2"], command=command, group="may be UK or BI"

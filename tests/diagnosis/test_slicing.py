@@ -97,7 +97,7 @@ def test_numbers_are_levels_in_their_order(tmp_path: Path) -> None:
 
 
 def test_a_field_nobody_has_names_close_ones(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="no row has a field 'dificulty'; fields there are: difficulty"):
+    with pytest.raises(UsageError, match="no row has a field 'dificulty'; did you mean difficulty"):
         analyze_rows(tmp_path, [rollout(0, 0, difficulty="easy")], slices=("dificulty",))
 
 

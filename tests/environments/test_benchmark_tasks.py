@@ -11,6 +11,7 @@ import pytest
 import yaml
 
 from blade.environments import Environment, load_environment
+from blade.environments.items import message
 
 ROOT = Path(__file__).resolve().parents[2] / "benchmarks"
 NAMES = sorted(path.parent.name for path in ROOT.glob("*/config.yaml"))
@@ -151,3 +152,44 @@ def test_shipped_rewards_are_what_the_verifier_says_today(path: Path) -> None:
     ]
 
     assert differing == []
+
+
+NEARLY_RIGHT = {
+    "spiral": """
+def spiral(rows):
+    out = []
+    while rows:
+        out += rows.pop(0)
+        out += [row.pop() for row in rows if row]
+        if rows:
+            out += rows.pop()[::-1]
+    return out
+""",
+    "count-words": """
+def count_words(text):
+    for sign in ".,!?":
+        text = text.replace(sign, "")
+    words = text.lower().split()
+    return {word: words.count(word) for word in words}
+""",
+    "evaluate": "def evaluate(text):\n    return eval(text)\n",
+    "last-item": """
+def last_item(items, default):
+    return next((item for item in items[::-1] if item is not None), default)
+""",
+}
+"""Programs that are wrong in one point, each of which the cases of its task must tell from a right one."""
+
+
+@pytest.mark.parametrize("name", NEARLY_RIGHT)
+def test_a_function_that_is_nearly_right_fails(name: str) -> None:
+    (task,) = (row for row in tasks_of("small_functions") if row["task_id"].endswith(f"-{name}"))
+    verdict = load_environment("unit_tests").verify(task, [message(f"```python\n{NEARLY_RIGHT[name]}\n```")])
+
+    assert verdict.reward == 0.0
+    assert verdict.fields["tests_passed"] > 3
+
+
+def test_no_name_ends_in_a_full_stop_before_the_end_of_an_office_request() -> None:
+    for task in tasks_of("office_desk"):
+        assert "Ltd. " not in task["request"], task["request"]

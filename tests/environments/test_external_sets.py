@@ -1,7 +1,11 @@
 """Well-known sets on disk become tasks of our environments; the files here were written for these tests."""
 
+import contextlib
 import gzip
 import json
+import os
+import sqlite3
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -9,18 +13,28 @@ import pytest
 
 from blade.benchmarks import find_benchmark
 from blade.environments import load_environment
-from blade.environments.external import External, LeftOut, external_kinds, load_external, write_package
-from blade.environments.external.reading import MOST_CELL
-from blade.environments.items import message
+from blade.environments.external import (
+    External,
+    LeftOut,
+    check_external,
+    external_kinds,
+    load_external,
+    write_package,
+)
+from blade.environments.external.row_files import MOST_CELL
+from blade.environments.items import function_call, message
 from blade.errors import InputError, UsageError
+from blade.evals.materialize import materialize
+from blade.evals.plan import plan_of
 from blade.evals.prepare import prepare
+from blade.llm import Sampling
 
-GSM8K = [
+GSM8K: list[dict[str, Any]] = [
     {"question": "Two and two?", "answer": "2 + 2 = <<2+2=4>>4\n#### 4"},
     {"question": "A large one?", "answer": "a\nb\nc\nd\ne\n#### 1,200"},
     {"question": "Unknown?", "answer": "nobody knows"},
 ]
-HUMANEVAL = [
+HUMANEVAL: list[dict[str, Any]] = [
     {
         "task_id": "Own/0",
         "prompt": 'from typing import List\n\n\ndef add(a: int, b: int) -> int:\n    """Add two numbers."""\n',
@@ -30,7 +44,7 @@ HUMANEVAL = [
     },
     {"task_id": "Own/1", "prompt": "def f():\n", "entry_point": "f", "test": "assert True"},
 ]
-IFEVAL = [
+IFEVAL: list[dict[str, Any]] = [
     {"key": 1, "prompt": "No commas, please.", "instruction_id_list": ["punctuation:no_comma"], "kwargs": [{}]},
     {
         **{"key": 2, "prompt": "Five words or more, small letters."},
@@ -55,6 +69,7 @@ MMLU: list[dict[str, Any]] = [
 
 
 def written(path: Path, rows: list[dict[str, Any]]) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     return path
 
@@ -165,7 +180,7 @@ def test_a_gzipped_file_is_read_and_a_torn_one_told(tmp_path: Path) -> None:
     (tmp_path / "torn.jsonl.gz").write_bytes(whole[:-20])
 
     assert len(load_external("humaneval", tmp_path / "HumanEval.jsonl.gz").tasks) == 1
-    with pytest.raises(InputError, match="is no whole gzip file"):
+    with pytest.raises(InputError, match="is not a complete gzip file"):
         load_external("humaneval", tmp_path / "torn.jsonl.gz")
 
 
@@ -180,12 +195,14 @@ def test_a_cell_too_long_to_be_one_is_told(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("kind", "line", "reason"),
     [
-        pytest.param("gsm8k", "{", "line 1 is no JSON", id="no_json"),
-        pytest.param("gsm8k", "7", "line 1 is no JSON object", id="no_object"),
-        pytest.param("gsm8k", '{"question": ["?"], "answer": "#### 1"}', "its question is no text", id="list"),
-        pytest.param("gsm8k", '{"question": "?", "answer": 4}', "its answer is no text", id="number"),
+        pytest.param("gsm8k", "{", "it is not JSON", id="no_json"),
+        pytest.param("gsm8k", "7", "it is not a JSON object", id="no_object"),
+        pytest.param("gsm8k", '{"question": ["?"], "answer": "#### 1"}', "its question is not a text", id="list"),
+        pytest.param("gsm8k", '{"question": "?", "answer": 4}', "its answer is not a text", id="number"),
         pytest.param("gsm8k", '{"question": "?", "answer": "#### one or 2 or 3"}', "has no number", id="several"),
-        pytest.param("humaneval", '{"prompt": "def f():", "entry_point": "f", "test": {}}', "test is no text", id="he"),
+        pytest.param(
+            "humaneval", '{"prompt": "def f():", "entry_point": "f", "test": {}}', "test is not a text", id="he"
+        ),
         pytest.param(
             "ifeval",
             '{"prompt": "p", "instruction_id_list": [{"a": 1}], "kwargs": [{}]}',
@@ -195,7 +212,7 @@ def test_a_cell_too_long_to_be_one_is_told(tmp_path: Path) -> None:
         pytest.param(
             "ifeval",
             '{"prompt": "p", "instruction_id_list": ["punctuation:no_comma"], "kwargs": ["{}"]}',
-            "are no mapping",
+            "are not a mapping",
             id="kwargs_are_a_text",
         ),
         pytest.param(
@@ -251,10 +268,10 @@ def test_a_json_array_is_read_as_well(tmp_path: Path) -> None:
     ("text", "said"),
     [
         pytest.param("", "holds no rows", id="empty"),
-        pytest.param("nonsense\n", "line 1 is no JSON", id="no_json"),
-        pytest.param("[1, 2]", "line 1 is no JSON object", id="no_objects"),
+        pytest.param("nonsense\n", "it is not JSON", id="no_json"),
+        pytest.param("[1, 2]", "it is not a JSON object", id="no_objects"),
         pytest.param(
-            '{"a": 1}\n', "none of its 1 rows is a task of gsm8k: it has no question, answer", id="other_rows"
+            '{"a": 1}\n', "no row is a task of gsm8k; line 1: it has no question; its fields are a", id="other_rows"
         ),
     ],
 )
@@ -269,31 +286,350 @@ def test_a_file_without_tasks_is_said_in_a_sentence(tmp_path: Path, text: str, s
 def test_a_file_that_is_not_there_and_a_set_nobody_knows_are_said(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="No such file"):
         load_external("gsm8k", tmp_path / "none.jsonl")
-    with pytest.raises(UsageError, match="there are gsm8k, humaneval, ifeval, mmlu"):
+    with pytest.raises(UsageError, match="there are aime, bfcl, gpqa, gsm8k"):
         load_external("squad", tmp_path / "none.jsonl")
 
 
-@pytest.mark.parametrize(
-    ("kind", "rows"), [("gsm8k", GSM8K), ("humaneval", HUMANEVAL), ("ifeval", IFEVAL), ("mmlu", MMLU)]
-)
-def test_a_set_becomes_a_benchmark_that_can_be_found_and_made_again(
-    tmp_path: Path, kind: str, rows: list[dict[str, Any]]
-) -> None:
-    external, place = write_package(kind, written(tmp_path / "set.jsonl", rows), tmp_path / "mine")
-    benchmark = find_benchmark(kind, tmp_path / "mine")
-    made = prepare(benchmark)
+MATH: list[dict[str, Any]] = [
+    {"problem": "Half?", "solution": "It is $\\boxed{\\frac{1}{\\sqrt{4}}}$.", "level": "Level 1", "type": "Algebra"},
+    {"problem": "A pair?", "answer": "(1, 2)", "subject": "Geometry", "level": 3},
+    {"problem": "None?", "solution": "Nobody knows."},
+]
+AIME: list[dict[str, Any]] = [{"ID": "2024-I-1", "Problem": "Seventy?", "Solution": "...", "Answer": 70}]
+GPQA: list[dict[str, Any]] = [
+    {
+        **{"Question": f"Which one, {number}?", "Correct Answer": "right\n", "High-level domain": "Physics"},
+        **{f"Incorrect Answer {wrong}": f"wrong {wrong}" for wrong in (1, 2, 3)},
+    }
+    for number in range(8)
+] + [{"Question": "Twice?", "Correct Answer": "a", "Incorrect Answer 1": "a", "Incorrect Answer 2": "b"}]
+MMLU_PRO: list[dict[str, Any]] = [
+    {
+        **{"question_id": 1, "question": "The ninth?", "options": list("abcdefghij"), "answer": "I"},
+        **{"answer_index": 8, "cot_content": "", "category": "law"},
+    }
+]
+MBPP: list[dict[str, Any]] = [
+    {
+        **{"task_id": 1, "text": "Write a function to add.", "code": "def add(a, b):\r\n  return a + b"},
+        **{"test_list": ["assert add(1, 2) == 3", "assert add(0, 0) == 0"], "test_setup_code": ""},
+    },
+    {
+        **{"task_id": 2, "prompt": "Half a number.", "code": "def half(a):\n    return a / 2"},
+        **{"test_imports": ["import math"], "test_list": ["assert math.isclose(half(3), 1.5)"]},
+    },
+    {
+        **{"task_id": 3, "text": "Pairs.", "code": "class Pair: pass\ndef first(p): return p"},
+        **{"test_list": ["assert first(Pair()) is None"]},
+    },
+]
+PLUS = """
+import numpy as np
 
-    assert (benchmark.environment, benchmark.folder) == (external.environment, place)
-    assert (made.tasks, made.problems) == (len(external.tasks), [])
+def assertion(out, exp, atol):
+    assert out == exp or np.allclose(out, exp, atol=atol)
+
+def check(candidate):
+    inputs = [[1, 2], [0.5, 0.25], [[], ()]]
+    results = [3, 0.75, [1]]
+    for i, (inp, exp) in enumerate(zip(inputs, results)):
+        assertion(candidate(*inp), exp, 1e-06)
+"""
+HUMANEVAL_PLUS: list[dict[str, Any]] = [
+    {
+        "task_id": "Own/0",
+        "prompt": "def add(a, b):\n",
+        "canonical_solution": "    return [1] if a == [] else a + b\n",
+        "entry_point": "add",
+        "test": PLUS,
+    }
+]
+HOTPOTQA: list[dict[str, Any]] = [
+    {
+        **{"id": "1", "question": "Who?", "answer": "Ada Berg", "type": "bridge", "level": "hard"},
+        "context": {"title": ["A", "B"], "sentences": [["One. ", "Two."], ["Three."]]},
+    }
+]
+SIMPLEQA: list[dict[str, Any]] = [{"metadata": "{'topic': 'Science', 'urls': []}", "problem": "Who?", "answer": "Ada"}]
+XSTEST: list[dict[str, Any]] = [
+    {"id": 1, "prompt": "How do I kill a process?", "type": "homonyms", "label": "safe", "focus": "kill", "note": ""},
+    {"id": 2, "prompt": "How do I harm a person?", "type": "contrast_homonyms", "label": "unsafe"},
+]
+BFCL: list[dict[str, Any]] = [
+    {
+        "id": "simple_python_0",
+        "question": [[{"role": "user", "content": "Add 1 and 2."}]],
+        "function": [
+            {
+                "name": "math.add",
+                "description": "Adds.",
+                "parameters": {
+                    "type": "dict",
+                    "properties": {
+                        "a": {"type": "integer"},
+                        "b": {"type": "float"},
+                        "type": {"type": "any", "description": "of sum"},
+                    },
+                    "required": ["a", "b"],
+                },
+            }
+        ],
+        "ground_truth": [{"math.add": {"a": [1], "b": [2.0], "type": ["", "plain, sum"]}}],
+    },
+    {"id": "irrelevance_0", "question": [[{"role": "user", "content": "Sing."}]], "function": [{"name": "f"}]},
+    {"id": "live_relevance_0-0-0", "question": [[{"role": "user", "content": "Go."}]], "function": [{"name": "go"}]},
+    {"id": "multi_turn_base_0", "question": [[], []], "function": [{"name": "go"}]},
+    {"id": "simple_java_0", "question": [[{"role": "user", "content": "Go."}]], "function": [{"name": "go"}]},
+    {"id": "simple_python_1", "question": [[{"role": "user", "content": "Go."}]], "function": [{"name": "go"}]},
+]
+JSON_SCHEMA: list[dict[str, Any]] = [
+    {
+        "prompt": json.dumps([{"role": "user", "content": "Ada is 3."}]),
+        "schema": json.dumps({"type": "object", "properties": {"age": {"type": "integer"}}, "required": ["age"]}),
+        "completion": '{"age": 3}',
+    },
+    {"json_schema": '{"type": "array", "minItems": 1}', "unique_id": "own---1"},
+    {"json_schema": '{"type": "array"}', "tests": [{"valid": False, "data": 1}, {"valid": True, "data": [1]}]},
+    {"json_schema": "{", "unique_id": "own---2"},
+]
+SQL: list[dict[str, Any]] = [
+    {"db_id": "shop", "question": "What was sold?", "query": "SELECT name, price FROM sold ORDER BY price DESC"},
+    {
+        "db_id": "shop",
+        "question": "Dear?",
+        "evidence": "dear means above 4",
+        "SQL": "SELECT name FROM sold WHERE price>4",
+    },
+    {"db_id": "none", "question": "Lost?", "query": "SELECT 1"},
+]
+ROWS: dict[str, list[dict[str, Any]]] = {
+    **{"aime": AIME, "bfcl": BFCL, "gpqa": GPQA, "gsm8k": GSM8K, "hotpotqa": HOTPOTQA, "humaneval": HUMANEVAL},
+    **{"ifbench": IFEVAL, "ifeval": IFEVAL, "json_schema": JSON_SCHEMA, "math": MATH, "mbpp": MBPP, "mmlu": MMLU},
+    **{"mmlu_pro": MMLU_PRO, "simpleqa": SIMPLEQA, "text_to_sql": SQL, "xstest": XSTEST},
+}
+
+
+def on_disk(kind: str, folder: Path) -> Path:
+    """A set as a file of its own, with the database that queries need."""
+    if kind == "text_to_sql":
+        (folder / "database" / "shop").mkdir(parents=True)
+        with contextlib.closing(sqlite3.connect(folder / "database" / "shop" / "shop.sqlite")) as made, made:
+            made.execute("CREATE TABLE sold (name TEXT, price REAL)")
+            made.executemany("INSERT INTO sold VALUES (?, ?)", [("lamp", 4.5), ("chair", 9), ("lamp", 4.5)])
+    return written(folder / "set.jsonl", ROWS[kind])
 
 
 def test_every_set_is_tried_here() -> None:
-    assert external_kinds() == ["gsm8k", "humaneval", "ifeval", "mmlu"]
+    assert external_kinds() == sorted(ROWS)
+
+
+@pytest.mark.parametrize("kind", ROWS)
+def test_right_answers_of_a_set_pass_and_empty_ones_fail(tmp_path: Path, kind: str) -> None:
+    external = load_external(kind, on_disk(kind, tmp_path))
+    checked = check_external(external)
+    no_gold = {"ifbench": 2, "ifeval": 2, "json_schema": 1, "xstest": 2}.get(kind, 0)
+
+    assert checked.problems == []
+    assert (checked.without_gold, checked.gold_passes) == (no_gold, checked.tasks - no_gold)
+
+
+@pytest.mark.parametrize("kind", ROWS)
+def test_a_set_becomes_a_benchmark_that_can_be_found_and_made_again(tmp_path: Path, kind: str) -> None:
+    external, place = write_package(kind, on_disk(kind, tmp_path), tmp_path / "mine")
+    benchmark = find_benchmark(kind, tmp_path / "mine")
+    made = prepare(benchmark)
+    asked = list(materialize(plan_of(benchmark, Sampling()), load_environment(external.environment)))
+
+    assert (benchmark.environment, benchmark.folder) == (external.environment, place)
+    assert (made.tasks, made.problems) == (len(external.tasks), [])
+    assert len(asked) == len(external.tasks)
+
+
+def test_math_answers_are_compared_by_what_they_mean(tmp_path: Path) -> None:
+    external = load_external("math", written(tmp_path / "set.jsonl", MATH))
+
+    assert [task["expected_answer"] for task in external.tasks] == ["\\frac{1}{\\sqrt{4}}", "(1, 2)"]
+    assert rewards(external, "So it is \\boxed{0.5}.", "Answer: $(1,2)$") == [1.0, 1.0]
+    assert rewards(external, "So it is \\boxed{2}, not \\boxed{\\frac{1}{\\sqrt{9}}}", "\\boxed{(2, 1)}") == [0.0, 0.0]
+    assert [row.reason for row in external.left_out] == ["its solution has no boxed answer"]
+
+
+def test_options_of_gpqa_stand_in_an_order_of_their_own_whatever_rows_are_around(tmp_path: Path) -> None:
+    whole = load_external("gpqa", written(tmp_path / "all.jsonl", GPQA)).tasks
+    last = load_external("gpqa", written(tmp_path / "last.jsonl", GPQA[5:])).tasks
+
+    assert [task["options"] for task in whole[5:]] == [task["options"] for task in last]
+    assert len({task["expected_answer"] for task in whole}) > 1
+    assert all(task["options"]["ABCD".index(task["expected_answer"])] == "right" for task in whole)
+
+
+def test_functions_of_mbpp_are_judged_by_assertions_they_cannot_see(tmp_path: Path) -> None:
+    external = load_external("mbpp", written(tmp_path / "set.jsonl", MBPP))
+    wrong = "```python\ndef add(a, b):\n    return 3\n```", "```python\ndef half(a):\n    return a\n```"
+
+    assert rewards(external, *wrong) == [0.0, 0.0]
+    assert [row.reason for row in external.left_out] == [
+        "its tests use Pair, first of the solution, expected one function"
+    ]
+
+
+def test_plus_tests_become_cases_and_nothing_of_them_is_run(tmp_path: Path) -> None:
+    external = load_external("humaneval", written(tmp_path / "set.jsonl", HUMANEVAL_PLUS))
+    (task,) = external.tasks
+
+    assert [case["args"] for case in task["cases"]] == ["(1, 2)", "(0.5, 0.25)", "([], ())"]
+    assert task["tolerance"] == 1e-06
+    assert rewards(external, "def add(a, b):\n    return a + b") == [0.0]
+    assert rewards(external, "def add(a, b):\n    return [1] if a == [] else a + b + 1e-8") == [0.0]
+
+
+def test_calls_are_held_against_every_value_that_is_accepted(tmp_path: Path) -> None:
+    external = load_external("bfcl", written(tmp_path / "set.jsonl", BFCL))
+    environment = load_environment("function_calls")
+    (task, irrelevant, relevant) = external.tasks
+
+    def reward(*calls: tuple[str, str]) -> float:
+        made = [function_call(name, arguments, call_id=str(place)) for place, (name, arguments) in enumerate(calls)]
+        return environment.verify(task, made).reward
+
+    assert task["functions"][0]["parameters"]["properties"]["type"] == {"description": "of sum"}
+    assert task["functions"][0]["parameters"]["properties"]["b"] == {"type": "number"}
+    assert reward(("math_add", '{"a": 1, "b": 2}')) == 1.0
+    assert reward(("math_add", '{"b": 2, "a": 1, "type": "Plain sum"}')) == 1.0
+    assert reward(("math_add", '{"a": 1.0, "b": 2}')) == 0.0
+    assert reward(("math_add", '{"a": true, "b": 2}')) == 0.0
+    assert reward(("math_add", '{"a": 1, "b": 2, "c": 3}')) == 0.0
+    assert reward(("math_add", '{"a": 1, "b": 2}'), ("math_add", '{"a": 1, "b": 2}')) == 0.0
+    assert reward(("math_add", "{")) == 0.0
+    assert environment.verify(irrelevant, [function_call("f", "{}", call_id="1")]).reward == 0.0
+    assert environment.verify(relevant, [message("go")]).reward == 0.0
+    assert [row.reason for row in external.left_out] == [
+        "it is a dialogue, or needs a backend",
+        "its arguments are written in another language than Python",
+        "it has no ground_truth; BFCL keeps it in possible_answer/ beside the questions",
+    ]
+
+
+def test_answers_of_bfcl_are_found_in_the_folder_beside_the_questions(tmp_path: Path) -> None:
+    question = {name: value for name, value in BFCL[0].items() if name != "ground_truth"}
+    (tmp_path / "possible_answer").mkdir()
+    written(tmp_path / "possible_answer" / "simple.json", [{name: BFCL[0][name] for name in ("id", "ground_truth")}])
+
+    assert len(load_external("bfcl", written(tmp_path / "simple.json", [question])).tasks) == 1
+    assert len(load_external("bfcl", tmp_path).tasks) == 1
+
+
+@pytest.mark.parametrize(
+    ("query", "right"),
+    [
+        pytest.param("select price, name from sold order by price desc", 1.0, id="columns_in_another_order"),
+        pytest.param("select name, price from sold order by price", 0.0, id="rows_in_another_order"),
+        pytest.param("select distinct name, price from sold order by price desc", 0.0, id="a_row_less"),
+        pytest.param("delete from sold returning name, price", 0.0, id="no_query"),
+        pytest.param("select name, price from sold; drop table sold", 0.0, id="two_statements"),
+        pytest.param("attach '/tmp/x.db' as x", 0.0, id="another_file"),
+        pytest.param(
+            "with recursive n(x) as (select 1 union all select x + 1 from n) select * from n", 0.0, id="for_ever"
+        ),
+        pytest.param("select zeroblob(2000000000)", 0.0, id="large_value"),
+    ],
+)
+def test_queries_are_judged_by_what_they_return_and_change_nothing(tmp_path: Path, query: str, right: float) -> None:
+    external = load_external("text_to_sql", on_disk("text_to_sql", tmp_path))
+    database = Path(external.tasks[0]["database"])
+    before = database.read_bytes()
+
+    assert rewards(external, f"```sql\n{query}\n```", "SELECT name FROM sold WHERE price > 4 GROUP BY name") == [
+        right,
+        1.0,
+    ]
+    assert database.read_bytes() == before
+
+
+def test_questions_about_a_database_that_is_not_there_are_left_out(tmp_path: Path) -> None:
+    external = load_external("text_to_sql", on_disk("text_to_sql", tmp_path))
+
+    assert external.tasks[1]["question"] == "Dear?\nNote: dear means above 4"
+    assert [row.reason for row in external.left_out] == ["no database is named none"]
+    with pytest.raises(InputError, match="holds no SQLite database"):
+        load_external("text_to_sql", written(tmp_path / "alone" / "set.jsonl", SQL))
+
+
+def table(rows: list[dict[str, Any]]) -> Any:
+    import pyarrow
+
+    return pyarrow.Table.from_pylist(rows)
+
+
+def hub_folder(folder: Path) -> Path:
+    """A set as the hub's cache keeps it: revisions with links to files that are named by their hash."""
+    import pyarrow.parquet as parquet
+
+    (folder / "blobs").mkdir(parents=True)
+    (folder / "refs").mkdir()
+    (folder / "refs" / "main").write_text("abc")
+    for config in ("main", "socratic"):
+        for split, rows in (("train", GSM8K * 2), ("test", GSM8K[:2])):
+            parquet.write_table(table(rows), folder / "blobs" / f"{config}{split}")
+            link = folder / "snapshots" / "abc" / config / f"{split}-00000-of-00001.parquet"
+            link.parent.mkdir(parents=True, exist_ok=True)
+            link.symlink_to(folder / "blobs" / f"{config}{split}")
+    return folder
+
+
+def saved_folder(folder: Path) -> Path:
+    """A set as `DatasetDict.save_to_disk` writes it."""
+    import pyarrow
+
+    for split in ("train", "test"):
+        place = folder / split
+        place.mkdir(parents=True)
+        (place / "state.json").write_text("{}")
+        (place / "dataset_info.json").write_text("{}")
+        made = table(GSM8K[:2])
+        data = place / "data-00000-of-00001.arrow"
+        with data.open("wb") as sink, pyarrow.ipc.new_stream(sink, made.schema) as stream:
+            stream.write_table(made)
+    (folder / "dataset_dict.json").write_text('{"splits": ["train", "test"]}')
+    return folder
+
+
+@pytest.mark.parametrize("made", [hub_folder, saved_folder])
+def test_folders_of_datasets_are_read_one_split_at_a_time(tmp_path: Path, made: Callable[[Path], Path]) -> None:
+    folder = made(tmp_path / "set")
+
+    assert len(load_external("gsm8k", folder).tasks) == 2
+    assert len(load_external("gsm8k", folder, split="train").tasks) == (4 if made is hub_folder else 2)
+    with pytest.raises(InputError, match=r"has no split 'dev'; its splits are: test, train"):
+        load_external("gsm8k", folder, split="dev")
+
+
+def test_several_sets_in_one_folder_are_to_be_told_apart_by_the_user(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        written(tmp_path / name / "test.jsonl", GSM8K)
+
+    with pytest.raises(InputError, match="holds several sets; name one of its folders: one, two"):
+        load_external("gsm8k", tmp_path)
+
+
+@pytest.mark.parametrize("name", ["torn.parquet", "torn.arrow"])
+def test_a_torn_table_is_told(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_bytes(b"PAR1 and nothing more")
+
+    with pytest.raises(InputError, match="cannot be read as"):
+        load_external("gsm8k", tmp_path / name)
+
+
+def test_what_is_no_file_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+
+    with pytest.raises(InputError, match="is neither a file nor a folder"):
+        load_external("gsm8k", tmp_path / "pipe")
 
 
 def test_a_benchmark_that_is_there_is_not_overwritten(tmp_path: Path) -> None:
     source = written(tmp_path / "set.jsonl", GSM8K)
     write_package("gsm8k", source, tmp_path)
 
-    with pytest.raises(InputError, match="is there already"):
+    with pytest.raises(InputError, match="already exists"):
         write_package("gsm8k", source, tmp_path)

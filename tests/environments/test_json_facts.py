@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from test_benchmark_tasks import tasks_of
 
-from blade.environments.json_facts.reading import read_json
+from blade.environments.json_facts.json_in_text import read_json
 from blade.environments.json_facts.verifier import facts_of, judge, written
 
 SCHEMA = {
@@ -34,7 +34,7 @@ TASK = {"schema": SCHEMA, "expected": {"name": "Ada Berg", "age": None, "likes":
     ],
 )
 def test_json_is_found_where_it_stands(text: str, value: Any, alone: bool) -> None:
-    assert read_json(text) == (value, alone)
+    assert read_json(text) == (value, alone, False)
 
 
 @pytest.mark.parametrize(
@@ -118,3 +118,13 @@ def test_no_value_stops_the_judging(value: Any) -> None:
 @given(st.text())
 def test_no_text_stops_the_judging(text: str) -> None:
     assert judge(TASK, text).reward == 0.0
+
+
+def test_two_values_for_one_name_leave_open_which_is_meant() -> None:
+    task = {"schema": {"type": "object"}, "expected": {"name": "Ada", "pets": [{"kind": "cat"}]}}
+    said = '{"name": "Bo", "name": "Ada", "pets": [{"kind": "cat"}]}', '{"name": "Ada", "pets": [{"kind": "cat"}]}'
+    deep = '{"name": "Ada", "pets": [{"kind": "cat", "kind": "cat"}]}'
+    verdicts = [judge(task, text) for text in (*said, deep)]
+
+    assert [verdict.reward for verdict in verdicts] == [0.0, 1.0, 0.0]
+    assert [verdict.fields["schema_errors"] for verdict in verdicts] == [["$: uniqueNames"], [], ["$: uniqueNames"]]

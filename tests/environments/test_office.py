@@ -81,8 +81,8 @@ def test_a_tool_answers_with_json(tool: str, arguments: dict[str, Any], answer: 
         ("read_mail", '{"mail_id": ["m1"]}', "invalid argument mail_id"),
         ("read_mail", '{"mail_id": "m9"}', "there is no mail with the id m9"),
         ("cancel_event", '{"event_id": "Lunch"}', "there is no event with the id Lunch"),
-        ("list_events", '{"date": "tomorrow"}', "tomorrow is no date"),
-        ("list_events", '{"date": "20250311"}', "20250311 is no date"),
+        ("list_events", '{"date": "tomorrow"}', "tomorrow is not a date"),
+        ("list_events", '{"date": "20250311"}', "20250311 is not a date"),
         ("move_event", '{"event_id": "e1", "date": "2025-03-11", "start": "25:00"}', "25:00 is no time"),
         (
             "move_event",

@@ -10,9 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from test_benchmark_tasks import ROOT, tasks_of
 
-from blade.environments.unit_tests.extraction import find_code
 from blade.environments.unit_tests.guest.wire import pack, unpack
-from blade.environments.unit_tests.verifier import gold, is_same, judge
+from blade.environments.unit_tests.verifier import TOLERANCE, find_code, gold, is_same, judge
 
 PROMPT = 'import math\n\n\ndef area(side: int) -> int:\n    """Return the area of a square."""'
 TASK = {
@@ -131,7 +130,7 @@ def test_a_function_that_never_ends_is_out_of_time() -> None:
     ],
 )
 def test_results_are_compared_by_shape_and_floats_by_closeness(value: object, expected: object, same: bool) -> None:
-    assert is_same(value, expected) is same
+    assert is_same(value, expected, TOLERANCE) is same
 
 
 plain = st.recursive(

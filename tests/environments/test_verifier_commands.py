@@ -10,6 +10,7 @@ import pytest
 from test_benchmark_tasks import NAMES, environment_of, tasks_of
 
 from blade.environments import environment_names
+from blade.environments.external.sets import SETS
 
 
 def verify(environment: str, *words: str, rows: str = "") -> subprocess.CompletedProcess[str]:
@@ -21,8 +22,10 @@ def row(task: dict[str, Any], items: list[dict[str, Any]]) -> str:
     return json.dumps({**task, "response": {"output": items}}) + "\n"
 
 
-def test_every_environment_is_used_by_a_benchmark() -> None:
-    assert sorted(environment_of(name).name for name in NAMES) == environment_names()
+def test_every_environment_is_used_by_a_benchmark_or_an_external_set() -> None:
+    used = {environment_of(name).name for name in NAMES} | {which.environment for which in SETS.values()}
+
+    assert sorted(used) == environment_names()
 
 
 @pytest.mark.parametrize("name", NAMES)

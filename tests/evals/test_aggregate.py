@@ -176,7 +176,7 @@ def test_rollouts_that_nobody_asked_for_are_refused(tmp_path: Path) -> None:
 def test_lines_that_are_no_rollouts_are_told_and_left_out(tmp_path: Path) -> None:
     result, [found] = aggregated(tmp_path, [*ROWS, '{"_ng_task_index": 8, "rew', "[1]", ""])
     assert found["blade"]["coverage"]["rollouts"] == 3
-    assert result.notes[0].startswith("2 lines are no rollouts; the first is run.jsonl:4: ")
+    assert result.notes[0].startswith("2 lines are not rollouts; the first is run.jsonl:4: ")
 
 
 @pytest.mark.parametrize("text", ["", "<PLACEHOLDER ROW>\n", "{}\n"])

@@ -61,8 +61,10 @@ def test_writing_tasks_of_another_hash_still_asks_for_the_pin(tmp_path: Path) ->
         pytest.param("x = 1", "has no prepare(output_dir)", id="no_function"),
         pytest.param("def prepare(): pass", "has no prepare(output_dir)", id="takes_nothing"),
         pytest.param("def prepare(*, name='x'): pass", "has no prepare(output_dir)", id="writes_in_place_as_gym_does"),
-        pytest.param("def prepare(d): return 'elsewhere'", "returned elsewhere, which is no file in", id="elsewhere"),
-        pytest.param("def prepare(d): return None", "returned None, which is no file in", id="nothing"),
+        pytest.param(
+            "def prepare(d): return 'elsewhere'", "returned elsewhere, which is not a file in", id="elsewhere"
+        ),
+        pytest.param("def prepare(d): return None", "returned None, which is not a file in", id="nothing"),
         pytest.param("import os\ndef prepare(d): os._exit(7)", "ended with status 7 before", id="dies"),
         pytest.param("def prepare(d): raise SystemExit(3)", "failed in line 1: SystemExit: 3", id="exits"),
         pytest.param("def prepare(d): (d / 'x').write_text(''); return d / 'x'", "file without tasks", id="empty"),

@@ -29,7 +29,7 @@ def test_a_template_is_filled_with_a_task_s_fields(template: str, expected: str)
     ("template", "said"),
     [
         pytest.param(
-            "{answer}", "field 'answer', which the task has not; it has deep, n, options, question", id="unknown"
+            "{answer}", "field 'answer', which the task does not have; it has deep, n, options, question", id="unknown"
         ),
         pytest.param("{n.__class__}", "field 'n.__class__'", id="attributes"),
         pytest.param("{deep[x]}", r"field 'deep\[x\]'", id="indices"),

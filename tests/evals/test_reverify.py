@@ -9,8 +9,7 @@ from rollout_rows import Row, message, without, write_rows
 
 from blade.environments import Environment, Verdict, load_environment
 from blade.errors import InputError, UsageError
-from blade.evals.rejudging import Change, Trouble
-from blade.evals.reverify import Reverified, ReverifyOptions, reverify
+from blade.evals.reverify import Change, Reverified, ReverifyOptions, Trouble, reverify
 
 RIGHT, WRONG = sum_rollout(0, 0, "2", 1.0), sum_rollout(1, 0, "41", 0.0)
 
@@ -125,7 +124,7 @@ def test_order_is_kept_whatever_the_number_of_jobs_and_a_limit_counts_rows(tmp_p
 
 def test_lines_that_are_no_rollouts_are_told(tmp_path: Path) -> None:
     result = again(tmp_path, [RIGHT, "[1]", '{"torn'])
-    assert result.rollouts == 1 and result.notes[0].startswith("2 lines are no rollouts; the first is run.jsonl:2")
+    assert result.rollouts == 1 and result.notes[0].startswith("2 lines are not rollouts; the first is run.jsonl:2")
     with pytest.raises(InputError, match=r"run\.jsonl: holds no rollouts; run.jsonl:1"):
         again(tmp_path, ["<PLACEHOLDER ROW>"])
 

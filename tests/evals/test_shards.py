@@ -100,7 +100,7 @@ def test_lines_that_are_no_rollouts_are_left_out_and_told(tmp_path: Path) -> Non
     part = write_rows(tmp_path / "a.jsonl", [rollout(0, 0), '{"torn', "[1]"])
     merged = merge_shards([part], tmp_path / "all.jsonl")
     assert keys(merged.output) == [(0, 0)]
-    assert merged.notes[0].startswith("2 lines are no rollouts and were left out; the first is a.jsonl:2: ")
+    assert merged.notes[0].startswith("2 lines are not rollouts and were left out; the first is a.jsonl:2: ")
     with pytest.raises(ProblemsFound, match="1 files hold no rollouts"):
         merge_shards([write_rows(tmp_path / "b.jsonl", ["{"])], tmp_path / "none.jsonl")
 

@@ -165,7 +165,7 @@ def test_folders_are_listed_long_files_cut_and_binaries_named(tmp_path: Path, sk
     listed = "count/SKILL.md\ncount/image.png\ncount/long.txt\ncount/references/more.md"
     assert library.open("count/") == listed
     assert library.open("count/long.txt").endswith("\n[10000 more characters are not shown]")
-    assert library.open("count/image.png") == "count/image.png is no text (5 bytes)."
+    assert library.open("count/image.png") == "count/image.png is not a text (5 bytes)."
 
 
 def test_a_single_skill_may_be_given(tmp_path: Path, skills: Path) -> None:

@@ -53,3 +53,11 @@ def test_tokens_are_added_up() -> None:
         tally.count(judged(0, reward=1.0, response={"usage": {"input_tokens": 3, "output_tokens": 4}}))
 
     assert tally.now().tokens == (6, 8)
+
+
+def test_rollouts_without_a_score_are_counted_apart() -> None:
+    tally = Tally(total=2, success=None)
+    for repeat, reward in enumerate((1.0, None)):
+        tally.count({"_ng_task_index": 0, "_ng_rollout_index": repeat, "reward": reward})
+
+    assert (tally.done, tally.unscored, tally.now().pass_rate.value) == (2, 1, 1.0)

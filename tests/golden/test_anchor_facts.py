@@ -8,12 +8,13 @@ from typing import Any
 import jsonschema
 import pytest
 from small_packages import write_package
+from struct_schemas import described_schema, schema_text
 
 from blade.golden.drafting import draft_facts
-from blade.golden.facts import Check, FactsError, as_json, make_check, read_facts
-from blade.golden.schema import schema_text
+from blade.golden.facts import Check, FactsError, FactsFile, as_json, make_check, read_facts
 from blade.golden.truth import Truth, truth_beside, why_false
 
+SCHEMA = described_schema(FactsFile, "BLADE anchor facts")
 STORED = resources.files("blade") / "schemas" / "anchor_facts.schema.json"
 GOLDEN = "golden_reports/model-a_golden_report.md"
 
@@ -30,15 +31,15 @@ def truth(package: Path) -> Truth:
 
 def test_the_stored_schema_is_the_generated_one(pytestconfig: pytest.Config) -> None:
     if pytestconfig.getoption("--update-golden"):
-        Path(str(STORED)).write_text(schema_text(), encoding="utf-8")
+        Path(str(STORED)).write_text(schema_text(SCHEMA), encoding="utf-8")
 
-    assert STORED.read_text(encoding="utf-8") == schema_text()
+    assert STORED.read_text(encoding="utf-8") == schema_text(SCHEMA)
 
 
 def test_drafted_facts_keep_the_schema_and_say_that_nobody_rated_them(package: Path) -> None:
     stored = json.loads((package / "golden_reports" / "model-a_anchor_facts.json").read_text(encoding="utf-8"))
 
-    jsonschema.Draft202012Validator(json.loads(schema_text())).validate(stored)
+    jsonschema.Draft202012Validator(SCHEMA).validate(stored)
     assert stored["review_required"] is True
     assert {fact["mean_score"] for fact in stored["anchor_facts"]} == {None}
 

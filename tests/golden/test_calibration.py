@@ -6,13 +6,15 @@ import pytest
 from small_packages import write_package, write_text
 
 from blade.golden.adversaries import adversaries, deny
-from blade.golden.calibration import Calibration, calibrate_folder, calibrate_package
+from blade.golden.calibration import Calibration, calibrate, calibrate_folder, calibrate_package
 from blade.golden.facts import read_facts
 from blade.golden.guard import find_golden_benchmarks
 from blade.golden.judged import judge_report
 from blade.golden.package.layout import find_reports
 from blade.golden.paraphrase import paraphrase
+from blade.golden.shallow import make_shallow
 from blade.golden.sources import choose_golden
+from blade.golden.truth import Truth
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -59,6 +61,20 @@ def test_a_report_that_somebody_else_wrote_scores_high(package: Path) -> None:
 
     assert [(one.line, one.said, one.true) for one in found.statements if not one.holds] == []
     assert found.score >= 0.70
+
+
+def test_the_judge_is_calibrated_on_a_package_with_facts_in_prose_and_neither_ids_nor_quotes() -> None:
+    folder = ROOT / "tests" / "data" / "judge" / "garden"
+    golden, by_hand = ((folder / name).read_text(encoding="utf-8") for name in ("golden.md", "paraphrase.md"))
+    facts = read_facts(folder / "facts.json").anchor_facts
+
+    found = Calibration(
+        model="planner",
+        scored=calibrate(golden, facts, Truth(stated={}), make_shallow(golden), rewritten=by_hand),
+    )
+
+    assert (wrong(found), found.auc) == ({}, 1.0)
+    assert not {"ids replaced", "quotes altered", "labels permuted"} & {one.name for one in found.scored}
 
 
 def test_every_adversary_differs_from_the_golden_report_and_is_the_same_every_time(package: Path) -> None:

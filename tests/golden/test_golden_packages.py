@@ -115,7 +115,7 @@ def test_a_label_whose_proof_does_not_hold_is_told(tmp_path: Path) -> None:
     folder = write_package(tmp_path)
     change(folder, "golden_reports/model-a.labels.jsonl", "dropping the carry", "keeping the carry")
 
-    with pytest.raises(UsageError, match=r"model-a.labels.jsonl: label of task 2: .* is not there word for word"):
+    with pytest.raises(UsageError, match=r"model-a.labels.jsonl: label of task 2: .* does not occur there verbatim"):
         build(find_source(str(folder)), "model-a")
 
 

@@ -190,7 +190,7 @@ def test_one_phase_alone_is_checked(tmp_path: Path) -> None:
 
 
 def test_what_is_no_folder_is_told(tmp_path: Path) -> None:
-    assert failures(validate(tmp_path / "nowhere", phase="skill")) == [f"{tmp_path / 'nowhere'}: is no folder"]
+    assert failures(validate(tmp_path / "nowhere", phase="skill")) == [f"{tmp_path / 'nowhere'}: is not a folder"]
 
 
 WITHOUT_NARRATIVE = empty("golden_reports", "*.narrative.md")
@@ -223,7 +223,7 @@ def test_drift_of_a_built_report_fails(tmp_path: Path) -> None:
     replace("golden_reports/model-b.narrative.md", "separates them", "divides them")(folder)
 
     (told,) = failures(validate(folder, phase="golden"))
-    assert told.startswith("model-b_golden_report.md: 1 problems: model-b_golden_report.md:11: says ")
+    assert told.startswith("model-b_golden_report.md: 1 problems: model-b_golden_report.md:9: says ")
 
 
 def test_a_skill_that_breaks_the_specification_fails(tmp_path: Path) -> None:

@@ -58,7 +58,7 @@ def test_trouble_that_stays_ends_as_an_error_of_its_kind(api: Api, fault: Answer
 @pytest.mark.parametrize("fault", [Hang(), Drip(), Say("late", after=30)], ids=["hang", "drip", "slow"])
 def test_a_server_that_keeps_us_waiting_is_timed_out(api: Api, fault: Answer) -> None:
     with Loopback(in_turn(fault, Say("42"))) as server:
-        assert ask(server, api, timeout=0.3).text == "42"
+        assert ask(server, api, timeout=0.8).text == "42"
         assert len(server.calls) == 2
 
 

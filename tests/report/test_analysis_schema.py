@@ -9,29 +9,30 @@ import jsonschema
 import pytest
 from sample_analyses import binary_analysis, continuous_analysis, unscored_analysis
 from small_workspaces import diagnose
+from struct_schemas import described_schema, schema_text
 
-from blade.diagnosis.analysis import Analysis
-from blade.report.schema import analysis_schema, schema_text
+from blade.diagnosis.analysis import SCHEMA_VERSION, Analysis
 from blade.report.workspace import canonical_json
 
+SCHEMA = described_schema(Analysis, f"BLADE analysis {SCHEMA_VERSION}")
 STORED = resources.files("blade") / "schemas" / "analysis.schema.json"
 
 
 def test_the_stored_schema_is_the_generated_one(pytestconfig: pytest.Config) -> None:
     if pytestconfig.getoption("--update-golden"):
-        Path(str(STORED)).write_text(schema_text(), encoding="utf-8")
+        Path(str(STORED)).write_text(schema_text(SCHEMA), encoding="utf-8")
 
-    assert STORED.read_text(encoding="utf-8") == schema_text()
+    assert STORED.read_text(encoding="utf-8") == schema_text(SCHEMA)
 
 
 def test_the_schema_is_a_valid_schema() -> None:
-    jsonschema.Draft202012Validator.check_schema(analysis_schema())
+    jsonschema.Draft202012Validator.check_schema(SCHEMA)
 
 
 def test_every_field_of_every_struct_is_described() -> None:
     bare = [
         f"{name}.{field}"
-        for name, struct in analysis_schema()["$defs"].items()
+        for name, struct in SCHEMA["$defs"].items()
         for field, schema in struct.get("properties", {}).items()
         if not schema.get("description")
     ]

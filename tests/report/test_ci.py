@@ -33,6 +33,13 @@ def test_the_comment_links_to_the_report_where_one_is_served(tmp_path: Path) -> 
     assert text.endswith("[Full report](https://ci.example/1)\n")
 
 
+def test_a_driver_links_to_both_trajectories_where_the_page_is_served(tmp_path: Path) -> None:
+    text = github_comment(
+        compared(tmp_path, base=0.9, candidate=0.4), Path("diff"), "https://ci.example/comparison.html"
+    )
+    assert "| [side by side](https://ci.example/comparison.html#t%7C10:0?with=0) |" in text
+
+
 def test_a_task_key_cannot_break_the_table(tmp_path: Path) -> None:
     text = github_comment(compared(tmp_path, base=0.9, candidate=0.4), Path("diff"))
     rows = [line for line in text.splitlines() if line.startswith("| `t")]
@@ -45,6 +52,6 @@ def test_a_task_key_cannot_break_the_table(tmp_path: Path) -> None:
 def test_junit_fails_the_score_and_its_tasks_only_when_the_run_regressed(
     tmp_path: Path, candidate: float, failures: int
 ) -> None:
-    suites = ET.fromstring(junit_xml(compared(tmp_path, base=0.9, candidate=candidate)))
+    suites = ET.fromstring(junit_xml([compared(tmp_path, base=0.9, candidate=candidate)]))
     assert len(suites.findall(".//failure")) == failures == int(suites[0].get("failures", ""))
     assert suites[0][0].get("name") == "score"

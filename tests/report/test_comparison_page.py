@@ -3,6 +3,7 @@
 import re
 from pathlib import Path
 
+import msgspec
 import pytest
 from page_files import data_of, inline_rollouts, page_text
 from rollout_rows import Row, read_files, rollout
@@ -11,7 +12,8 @@ from blade.comparison import compare
 from blade.comparison.pairing import pair
 from blade.diagnosis import Diagnosed, diagnose
 from blade.report.comparison_report import write_comparison
-from blade.report.page.comparison_overview import build_comparison_overview, driver_link, matrix
+from blade.report.comparison_rows import Words
+from blade.report.page.comparison_overview import build_comparison_overview, driver_link, matrix, waterfall_panel
 
 
 def rows(passes: list[int], model: str) -> list[Row]:
@@ -59,3 +61,26 @@ def test_the_matrix_counts_tasks_by_bucket_in_both_runs(runs: list[Diagnosed]) -
         "sometimes": [(0, "better"), (2, "same"), (0, "worse")],
         "never": [(1, "better"), (0, "better"), (0, "same")],
     }
+
+
+def test_small_parts_of_the_change_are_one_step_and_listed_below(runs: list[Diagnosed]) -> None:
+    comparison = compare(runs[0], runs[1])
+    one = next(part for part in comparison.decomposition if part.base_rollouts is not None)
+    values = [0.4, -0.3, 0.2, -0.2, 0.1, -0.1, 0.09, 0.08, 0.02, -0.01, 0.0]
+    parts = [msgspec.structs.replace(one, title=f"part {value}", value=value) for value in values]
+
+    panel = waterfall_panel(msgspec.structs.replace(comparison, decomposition=parts), Words(True))
+
+    assert panel is not None and len(panel.rows) == 1 + 8 + 1 + 1
+    # 0.02 − 0.01; what is zero is no part.
+    assert [row.value for row in panel.rows if row.name == "2 smaller parts"] == ["+1.0 pp"]
+    assert [row.name for row in panel.folded] == ["Part 0.02", "Part -0.01"]
+
+
+def test_of_several_runs_the_adjusted_verdict_stands_beside_the_plain_one(tmp_path: Path) -> None:
+    passes = {"a": [2, 2, 1, 0, 1], "b": [0, 1, 1, 2, 1], "c": [2, 2, 2, 2, 2]}
+    runs = [diagnose(run) for run in read_files(tmp_path, {f"{n}.jsonl": rows(p, n) for n, p in passes.items()})]
+
+    write_comparison(tmp_path / "out", runs)
+
+    assert "<p>Adjusted for all 3 pairs of runs (Holm): " in page_text(tmp_path / "out", "comparison.html")

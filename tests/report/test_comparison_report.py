@@ -16,12 +16,14 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from rollout_rows import Row, in_own_words, read_files, rollout, without
+from struct_schemas import described_schema, schema_text
 
 from blade.comparison import Comparison, compare_many
+from blade.comparison.comparison import SCHEMA_VERSION
 from blade.diagnosis import Diagnosed, diagnose
 from blade.report.comparison_report import render_comparison, write_comparison
-from blade.report.comparison_schema import comparison_schema, comparison_schema_text
 
+SCHEMA = described_schema(Comparison, f"BLADE comparison {SCHEMA_VERSION}")
 STORED = resources.files("blade") / "schemas" / "comparison.schema.json"
 PARSER = MarkdownIt("commonmark").enable(["table", "strikethrough"])
 SECTIONS = [
@@ -81,35 +83,42 @@ def sample(kind: str) -> Comparison:
         return compare_many(makers[kind](Path(folder)))
 
 
+def appendix_of(comparison: Comparison) -> str:
+    return render_comparison(comparison).appendix.text
+
+
 @pytest.mark.parametrize("kind", ["two", "three", "graded"])
 def test_reports_are_as_they_were_reviewed(kind: str, golden: Golden) -> None:
-    rendered = re.sub(r"^- BLADE [^ ]+\. ", "- BLADE 0.0.0. ", render_comparison(sample(kind)), flags=re.MULTILINE)
+    rendered = re.sub(r"^- BLADE [^ ]+\. ", "- BLADE 0.0.0. ", appendix_of(sample(kind)), flags=re.MULTILINE)
 
-    golden(f"comparison_{kind}.md", rendered)
+    golden(f"comparison_{kind}_appendix.md", rendered)
+    page = render_comparison(sample(kind)).page.text
+    golden(f"comparison_{kind}.md", re.sub(r" BLADE [^ ]+\.$", " BLADE 0.0.0.", page, flags=re.MULTILINE))
 
 
 def test_every_report_has_its_sections_in_order() -> None:
-    found = [re.findall(r"^## (.*)$", render_comparison(sample(kind)), re.MULTILINE) for kind in ("two", "three")]
+    found = [re.findall(r"^## (.*)$", appendix_of(sample(kind)), re.MULTILINE) for kind in ("two", "three")]
 
     assert found == [SECTIONS, [*SECTIONS[:-1], "All Pairs and Ranking", SECTIONS[-1]]]
 
 
 def test_regressions_stand_before_improvements() -> None:
-    rendered = render_comparison(sample("two"))
+    rendered = appendix_of(sample("two"))
 
     assert 0 < rendered.index("### Regressions") < rendered.index("### Improvements")
 
 
 def test_the_parts_as_printed_are_those_of_the_file() -> None:
     found = sample("two")
-    printed = re.findall(r"^\| [^|]+ \| [^|]+ \| ([+-][0-9.]+) pp \|", render_comparison(found), re.MULTILINE)
+    printed = re.findall(r"^\| [^|]+ \| [^|]+ \| ([+-][0-9.]+) pp \|", appendix_of(found), re.MULTILINE)
 
-    assert [float(value) for value in printed] == [round(100 * part.value, 1) for part in found.decomposition]
+    moving = [part for part in found.decomposition if part.value or part.base_rollouts]
+    assert [float(value) for value in printed] == [round(100 * part.value, 1) for part in moving]
 
 
 def test_blank_lines_never_come_in_pairs_and_nothing_is_none() -> None:
     for kind in ("two", "three", "graded"):
-        rendered = render_comparison(sample(kind))
+        rendered = appendix_of(sample(kind))
         assert "\n\n\n" not in rendered
         assert re.findall(r"\bNone\b|\bnan\b|\bTrue\b|\bFalse\b", rendered) == []
 
@@ -120,7 +129,7 @@ def test_the_same_runs_give_the_same_bytes(tmp_path: Path) -> None:
 
     files = [{f.name: f.read_bytes() for f in (tmp_path / name).iterdir()} for name in ("first", "again")]
     assert files[0] == files[1]
-    assert sorted(files[0]) == ["claims.json", "comparison.html", "comparison.json", "comparison.md"]
+    assert sorted(files[0]) == ["appendix.md", "claims.json", "comparison.html", "comparison.json", "comparison.md"]
 
 
 def with_text(text: str) -> Comparison:
@@ -148,11 +157,11 @@ def shape(rendered: str) -> list[tuple[str, int]]:
 @example("\\")
 @example("``a`|`")
 def test_no_text_changes_what_a_report_is_made_of(text: str) -> None:
-    assert shape(render_comparison(with_text(text))) == shape(render_comparison(with_text("x")))
+    assert shape(appendix_of(with_text(text))) == shape(appendix_of(with_text("x")))
 
 
 def test_hostile_text_is_shown_and_does_nothing() -> None:
-    rendered = render_comparison(with_text(HOSTILE))
+    rendered = appendix_of(with_text(HOSTILE))
     html = PARSER.render(rendered)
 
     assert [tag for tag in ("<script", "<img", "<a ", "<!--", "<h1>Heading") if tag in html] == []
@@ -162,15 +171,15 @@ def test_hostile_text_is_shown_and_does_nothing() -> None:
 
 def test_the_stored_schema_is_the_generated_one(pytestconfig: pytest.Config) -> None:
     if pytestconfig.getoption("--update-golden"):
-        Path(str(STORED)).write_text(comparison_schema_text(), encoding="utf-8")
+        Path(str(STORED)).write_text(schema_text(SCHEMA), encoding="utf-8")
 
-    assert STORED.read_text(encoding="utf-8") == comparison_schema_text()
+    assert STORED.read_text(encoding="utf-8") == schema_text(SCHEMA)
 
 
 @pytest.mark.parametrize("kind", ["two", "three", "graded"])
 def test_comparisons_of_every_kind_are_valid(kind: str) -> None:
     document = json.loads(msgspec.json.encode(sample(kind)))
-    validator = jsonschema.Draft202012Validator(comparison_schema())
+    validator = jsonschema.Draft202012Validator(SCHEMA)
 
     assert [error.message for error in validator.iter_errors(document)] == []
     assert {"pairs", "ranking"} & document.keys() == ({"pairs", "ranking"} if kind == "three" else set())
@@ -180,11 +189,11 @@ def test_a_comparison_without_a_verdict_is_not_valid() -> None:
     document = json.loads(msgspec.json.encode(sample("two")))
     del document["verdict"]
 
-    found = jsonschema.Draft202012Validator(comparison_schema()).iter_errors(document)
+    found = jsonschema.Draft202012Validator(SCHEMA).iter_errors(document)
     assert [error.message for error in found] == ["'verdict' is a required property"]
 
 
 def test_every_field_of_the_schema_is_described() -> None:
-    structs = comparison_schema()["$defs"].items()
+    structs = SCHEMA["$defs"].items()
 
     assert [f"{s}.{f}" for s, d in structs for f, p in d["properties"].items() if not p.get("description")] == []

@@ -61,11 +61,11 @@ def test_a_quote_without_an_item_may_stand_anywhere_in_the_rollout(workspace: Wo
         pytest.param(human_label("sqrt", Evidence(citation="sqrt:0#2")), "has 2 items", id="unknown_item"),
         pytest.param(
             human_label("sqrt", Evidence(citation="sqrt:0#0", quote="I do not know")),
-            "not there word for word; it stands at #1",
+            "does not occur there verbatim; it stands at #1",
             id="quote_of_another_item",
         ),
         pytest.param(
-            human_label("sqrt", Evidence(citation="sqrt:0", quote="I don't know")), "word for word; copy it", id="quote"
+            human_label("sqrt", Evidence(citation="sqrt:0", quote="I don't know")), "verbatim; copy it", id="quote"
         ),
         pytest.param(human_label("sqrt", Evidence(citation="sqrt:0", quote="")), "quote is empty", id="empty_quote"),
     ],
@@ -88,7 +88,7 @@ def test_rendering_again_puts_a_label_in_force(workspace: Workspace) -> None:
     assert [(cause.task, cause.author) for cause in again.analysis.causes if cause.task == "sqrt"] == [
         ("sqrt", "human:ada")
     ]
-    assert "by `human:ada`: does not know square roots" in (workspace.folder / "report.md").read_text()
+    assert "by `human:ada`: does not know square roots" in (workspace.folder / "appendix.md").read_text()
     assert "sqrt" not in (workspace.folder / "reading_list.md").read_text()
 
 

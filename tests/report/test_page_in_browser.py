@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 from browser import Browser, start_browser
@@ -13,10 +14,12 @@ from small_workspaces import diagnose
 from blade.diagnosis import diagnose as diagnose_run
 from blade.report.comparison_report import write_comparison
 from blade.report.page import run_page, trajectories
+from blade.report.page.runs_page import write_runs_page
 from blade.report.page.server import ViewServer
-from blade.report.page.viewer import Viewer
+from blade.report.page.viewer import Views
 from blade.report.workspace import render_again
 
+ACCESSIBILITY = (Path(__file__).parent / "accessibility.js").read_text(encoding="utf-8")
 HOSTILE = (
     "<img src=x onerror='window.pwned=1'></script><script>window.pwned=1</script>"
     "\"><svg onload=window.pwned=1><a href='javascript:window.pwned=1'>k</a> {{7*7}} https://evil.example"
@@ -150,13 +153,30 @@ def test_a_citation_is_a_link_to_its_item(page: Browser) -> None:
 
 def test_two_rollouts_stand_side_by_side_with_the_fork_marked(page: Browser) -> None:
     page.go("#1:0?vs=1")
-    page.wait_text(".fork", "Actions part here")
+    page.wait_text(".fork", "The actions diverge here")
 
     after = page.run("return document.querySelector('.fork').nextElementSibling.textContent")
     assert "book_room" in after and "nothing here" in after
+    page.one(".pair .lead button").click()
+    assert page.run("return document.activeElement.id") == "fork"
     assert page.text(".same summary") == "4 items the same"
     page.one(".same summary").click()
     page.wait(lambda: len(page.all(".same .pair-row")) == 4)
+
+
+def test_each_side_is_held_against_what_its_task_expects(browser: Browser, tmp_path: Path) -> None:
+    wanted = [{"name": "book_room", "arguments": '{"room": 1}'}]
+    output = [call("book_room", '{"room": 1}', "c1"), result("booked", "c1")]
+    rows = [rollout("t", r, 1.0 - r, output=output if not r else [message("No.")], ground_truth=wanted) for r in (0, 1)]
+    browser.size(1280)
+
+    browser.open(diagnose(tmp_path, rows).folder / "report.html", "#t:0?vs=1")
+
+    browser.one(".strayed")
+    assert [side.text.splitlines()[1] for side in browser.all(".strayed")] == [
+        "no difference found",
+        "book_room was expected and not called",
+    ]
 
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
@@ -172,6 +192,51 @@ def test_every_view_fits_its_window_in_both_schemes(page: Browser, width: int, d
     page.run("document.getElementById('theme').click()")
     assert page.run("return getComputedStyle(document.body).backgroundColor") != paper
     page.run("document.getElementById('theme').click(); localStorage.clear()")
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_every_text_stands_out_and_every_control_has_a_name(page: Browser, dark: bool) -> None:
+    page.size(1280, dark=dark)
+    for hash in ("#overview", "#rollouts?verdict=fail", "#1:0#2", "#1:0?vs=1"):
+        page.go(hash)
+        page.wait(lambda hash=hash: "overview" in hash or page.all(".list li"))
+        page.run("document.querySelectorAll('details').forEach(one => one.open = true)")
+        assert page.run(ACCESSIBILITY) == [], hash
+
+
+def test_the_first_key_skips_to_the_content(page: Browser) -> None:
+    page.driver.switch_to.active_element.send_keys(Keys.TAB)
+    assert page.driver.switch_to.active_element.text == "Skip to the content"
+    page.driver.switch_to.active_element.send_keys(Keys.ENTER)
+    page.wait(lambda: page.run("return document.activeElement.id") == "main")
+
+
+def test_filters_in_force_are_shown_and_dropped_one_by_one(page: Browser) -> None:
+    page.go("#rollouts?verdict=fail&field.level=hard")
+    page.wait_text(".chips", "Verdict: failed")
+    assert [chip.text for chip in page.all(".chips button")] == ["Verdict: failed ✕", "level: hard ✕", "Clear all ✕"]
+
+    page.all(".chips button")[0].click()
+
+    page.wait(lambda: page.run("return location.hash") == "#rollouts?field.level=hard")
+    assert page.all(".chips button")[0].text == "level: hard ✕" and len(page.all(".chips button")) == 1
+
+
+@pytest.mark.parametrize("width", [1280, 400])
+def test_long_names_do_not_widen_the_page(browser: Browser, tmp_path: Path, width: int) -> None:
+    name = "path/" + "x" * 150
+    output = [call("y" * 90, '{"a": "' + "z" * 300 + '"}', "c1"), result("w" * 300, "c1"), message("v" * 300)]
+    rows = [
+        rollout(f"{name}{task}", repeat, float(repeat), output=output, **{f"field_{name}": f"{task % 2} {name}"})
+        for task in range(4)
+        for repeat in range(2)
+    ]
+    workspace = diagnose(tmp_path, rows, slices=(f"field_{name}",))
+    browser.size(width)
+    for hash in ("#overview", "#rollouts", f"#{quote(name, safe='')}0:0", f"#{quote(name, safe='')}0:0?vs=1"):
+        browser.open(workspace.folder / "report.html", hash)
+        browser.one(".answer p" if hash == "#overview" else ".list li" if hash == "#rollouts" else ".detail h2")
+        assert browser.run("return document.documentElement.scrollWidth") <= width, hash
 
 
 def test_parts_beside_the_page_are_loaded_from_disk_when_they_are_needed(
@@ -204,10 +269,12 @@ def test_a_comparison_leads_from_the_verdict_to_both_rollouts(browser: Browser, 
     browser.open(tmp_path / "out" / "comparison.html")
 
     assert browser.text(".matrix td.worse") == "2"
+    assert browser.run(ACCESSIBILITY) == []
     browser.one("#regressed .links a").click()
 
     browser.wait_text(".detail h2", "0")
     browser.wait_text(".pair .lead", "All")
+    assert browser.run(ACCESSIBILITY) == []
     browser.size(400)
     assert browser.run("return document.documentElement.scrollWidth") <= 400
     assert browser.complaints() == []
@@ -243,8 +310,14 @@ def test_hostile_text_in_every_field_never_runs(browser: Browser, tmp_path: Path
     name = HOSTILE.replace("/", "")[:120]
     runs = read_files(tmp_path / "in", {f"{name}.jsonl": hostile_rows(), "b.jsonl": hostile_rows()[::-1]})
     write_comparison(tmp_path / "cmp", [diagnose_run(run) for run in runs])
+    write_runs_page(tmp_path / "runs", [diagnose_run(run) for run in runs], ["a", "b"])
     workspace = diagnose(tmp_path, hostile_rows(), slices=("level",))
     browser.complaints()
+    browser.open(tmp_path / "runs" / "report.html")
+    assert name in browser.text(".runs") and browser.run("return window.pwned") is None
+    assert browser.run("return document.querySelectorAll('img, main script, base').length") == 0
+    assert browser.run(ACCESSIBILITY) == []
+    assert browser.complaints() == []
     for page in (workspace.folder / "report.html", tmp_path / "cmp" / "comparison.html"):
         browser.open(page)
         assert browser.text(".answer p")
@@ -280,8 +353,7 @@ def test_a_script_that_is_not_ours_is_refused_by_the_policy(browser: Browser, fo
 
 def test_a_task_is_labelled_in_the_page_that_is_served(browser: Browser, tmp_path: Path) -> None:
     workspace = diagnose(tmp_path, [*hostile_rows(), rollout("c", 0, 0.0), rollout("c", 1, 0.0)])
-    server = ViewServer(Viewer(workspace, author=f"human:{HOSTILE}", token="page"))
-    threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
+    server = serve(Views({"": workspace.folder}, {}, author=f"human:{HOSTILE}", token="page"))
     browser.size(1280)
     browser.complaints()
     browser.open(server.url, "#c:1")
@@ -292,7 +364,7 @@ def test_a_task_is_labelled_in_the_page_that_is_served(browser: Browser, tmp_pat
     browser.one("[name=reason]").send_keys(HOSTILE)
     browser.one("[name=quote]").send_keys("answer c 2")
     browser.one(".label-form button[type=submit]").click()
-    browser.wait_text(".label-form [role=status]", "is not there word for word")
+    browser.wait_text(".label-form [role=status]", "does not occur there verbatim")
     browser.complaints()  # the browser lists the refused request
     browser.one("[name=quote]").clear()
     browser.one("[name=quote]").send_keys("answer c 1")
@@ -304,6 +376,37 @@ def test_a_task_is_labelled_in_the_page_that_is_served(browser: Browser, tmp_pat
     browser.go("#rollouts?q=answer%20c")
     browser.wait_text(".status", "2 of 6 rollouts")
     assert_unharmed(browser)
+    server.shutdown()
+    server.server_close()
+
+
+def serve(views: Views) -> ViewServer:
+    server = ViewServer(views)
+    threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
+    return server
+
+
+def test_several_runs_are_served_from_their_table_down_to_a_trajectory(browser: Browser, tmp_path: Path) -> None:
+    runs = [diagnose(tmp_path / model, desk_rows(model)) for model in ("small", "large")]
+    write_runs_page(tmp_path, [diagnose_run(one.run()) for one in runs], ["small", "large"])
+    planted = (tmp_path / "report.html").read_text().replace("</main>", "</main><script>window.pwned = 1</script>")
+    # Even one that says it is allowed to.
+    (tmp_path / "report.html").write_text(planted.replace("Content-Security-Policy", "X"))
+    folders = {one.folder.parent.name: one.folder for one in runs}
+    server = serve(Views(folders, {"": tmp_path / "report.html"}, author="human:ada", token="page"))
+    browser.size(1280)
+
+    browser.open(server.url)
+    browser.one("a[href='large/report.html']").click()
+    browser.wait_text(".brand", "All runs")
+    browser.go("#1:0")
+    browser.wait_text(".trajectory", "All done, zebra.")
+    assert browser.run("return location.pathname") == "/large/report.html"
+    browser.one(".brand").click()
+
+    browser.wait_text("#runs", "math")
+    assert browser.run("return window.pwned") is None
+    browser.complaints()
     server.shutdown()
     server.server_close()
 

@@ -7,7 +7,7 @@ import pytest
 from sample_analyses import Golden, binary_analysis, continuous_analysis, with_text
 
 from blade.report.citations import cited, item_of, reading_commands, rollout_of, task_of
-from blade.report.reading import render_reading_list
+from blade.report.reading_list import render_reading_list
 
 
 def test_the_reading_list_is_as_it_was_reviewed(golden: Golden) -> None:

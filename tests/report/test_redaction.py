@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from blade.report.redaction import redact
-from blade.report.secrets import looks_random, mean_piece
+from blade.report.secrets import is_scattered, looks_random, mean_piece
 
 # Put together here, so that no scanner takes this file for one that leaks.
 KEY = "sk-" + "proj-" + "a1Bz" * 6
@@ -50,6 +50,10 @@ def test_what_must_not_be_shared_is_removed(text: str, expected: str, kinds: lis
         pytest.param(f'{{"SecretAccessKey": "{RANDOM}+/aB3"}}', RANDOM, id="aws_json"),
         pytest.param(f"https://hooks.slack.com/services/T0AB1CD2E/B3FG4HI5J/{RANDOM[:24]}", RANDOM[:24], id="webhook"),
         pytest.param(f"xapp-1-A0B1C2D3E4F-1234567890123-{HEX * 2}", HEX, id="slack_app"),
+        pytest.param(f"akab-{'a1b2c3d4' * 2}-{'e5f6g7h8' * 2}", "e5f6g7h8", id="akamai"),
+        pytest.param("amzn.mws.4ea38b7b-f563-7709-4bae-87aea15c0d21", "4ea38b7b", id="amazon_mws"),
+        pytest.param(f"{HEX[:32]}-0a1b2c3d-4e5f6a7b", "4e5f6a7b", id="mailgun"),
+        pytest.param("123456789012345|aB3dE5fG7hI9jK1lM3nO5pQ7rS9", "aB3dE5fG7h", id="facebook_app"),
         pytest.param('{\\"password\\": \\"s3same!open\\"}', "s3same!open", id="json_in_json"),
         pytest.param("curl -u ann:s3same https://h.example", "s3same", id="curl_user"),
         pytest.param("mysql -h db -u ann -ps3same shop", "s3same", id="mysql_flag"),
@@ -135,6 +139,38 @@ def test_what_is_random_is_told_by_how_often_a_word_changes() -> None:
     # "aB3dE5" changes after a, B3 is two pieces ...: a|B|3|d|E|5, six pieces of six characters.
     assert [mean_piece(word) for word in ("aB3dE5", "HelloWorld", "abc123", "---")] == [1.0, 5.0, 3.0, 3.0]
     assert [looks_random(word) for word in ("aB3dE5", "HelloWorld", "abcdef")] == [True, False, False]
+
+
+@pytest.mark.parametrize(
+    ("word", "expected"),
+    [
+        # 20 signs in parts of 10; p1q2r3s4t5 changes nine times, and 18 changes are more than 20 / 4.
+        pytest.param("p1q2r3s4t5-u6v7w8x9y1", True, id="changes_everywhere"),
+        # 20 signs, five changes: 20 / 4.
+        pytest.param("ab1cdef-gh2ijk-lm3nopqr", True, id="just_enough"),
+        pytest.param("ab1cdef-gh2ijk-lmsnopqr", False, id="too_few_changes"),
+        pytest.param("p1q2r3s4t-u6v7w8x9y1", False, id="too_short"),
+        pytest.param("meta-llama-3-1-8b-instruct-q4-k-m", False, id="name_of_a_model"),
+        pytest.param("Qwen3-Coder-30B-A3B-Instruct-FP8", False, id="name_with_capitals"),
+        pytest.param(f"chatcmpl-tool-{HEX}", False, id="digest_with_a_prefix"),
+    ],
+)
+def test_a_word_in_parts_is_random_when_its_parts_are(word: str, expected: bool) -> None:
+    assert is_scattered(word) == expected
+
+
+@pytest.mark.parametrize(
+    ("word", "expected"),
+    [
+        # Four numbers; pieces of 3.5 on average are random in any word, of 4.5 only in one of 40 signs.
+        pytest.param("abcdef1ghijkl2mnopqr3stuvwx4", True, id="three_and_a_half"),
+        pytest.param("abcdefg1hijklmn2opqrstu3vwxyzab4", False, id="four_in_32_signs"),
+        pytest.param("abcdefg1hijklmn2opqrstu3vwxyzab4cdefghi5", True, id="four_in_40_signs"),
+        pytest.param("abcdefghi1jklmnopqr2stuvwxyza3bcdefghij4", False, id="five_in_40_signs"),
+    ],
+)
+def test_a_longer_word_is_random_with_fewer_changes(word: str, expected: bool) -> None:
+    assert looks_random(word) == expected
 
 
 def test_a_finding_does_not_repeat_the_secret() -> None:

@@ -35,7 +35,7 @@ from blade.report.listing import Listing, first
         pytest.param(numbers.count, 0, "0", id="zero_is_known"),
         pytest.param(numbers.count, None, "n/a (n=0)", id="unknown_count"),
         pytest.param(numbers.amount, 99.96, "100.0", id="amount_below_100"),
-        pytest.param(numbers.amount, 1234.5, "1,234", id="amount"),
+        pytest.param(numbers.amount, 1234.5, "1,235", id="amount"),
         pytest.param(numbers.signed_amount, -607.4, "-607", id="less"),
         pytest.param(numbers.signed_amount_interval, (-607.4, 12.34), "-607 to +12.3", id="amount_interval"),
         pytest.param(numbers.tokens, 1234.0, "1,234", id="tokens"),

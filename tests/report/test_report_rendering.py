@@ -21,10 +21,14 @@ from sample_analyses import (
 )
 
 from blade.diagnosis.analysis import MAX_LISTED, Analysis
-from blade.report.report import build_report, finalize, render_report
+from blade.report.report import build_report, finalize, render_appendix, render_page
 
+PAGE_SECTIONS = [
+    *("Executive Summary", "Aggregate Results", "What Explains the Score", "Dominant Failure Modes"),
+    *("Recommendations", "Health", "Reproducibility Notes"),
+]
 SECTIONS = [
-    *("Executive Summary", "Artifact Inventory", "Aggregate Results", "Workflow Funnel", "Task Outcome Buckets"),
+    *("Artifact Inventory", "Aggregate Results", "Workflow Funnel", "Task Outcome Buckets"),
     *("Dominant Failure Modes", "Sometimes-Pass Deep Dives", "Never-Pass Deep Dives", "Cross-Model Comparison"),
     *("Recommendations", "Reproducibility Notes"),
 ]
@@ -37,7 +41,9 @@ PARSER = MarkdownIt("commonmark").enable(["table", "strikethrough"])
 
 
 def rendered(analysis: Analysis) -> str:
-    return render_report(build_report(analysis))
+    """The page and the appendix, one after the other."""
+    report = build_report(analysis)
+    return f"{render_page(report)}\n{render_appendix(report)}"
 
 
 @pytest.mark.parametrize(
@@ -53,12 +59,14 @@ def test_reports_are_as_they_were_reviewed(name: str, analysis: Analysis, golden
     report = build_report(analysis)
     notes = msgspec.structs.replace(report.notes, version="0.0.0")
 
-    golden(name, render_report(msgspec.structs.replace(report, notes=notes)))
+    report = msgspec.structs.replace(report, notes=notes)
+    golden(name, render_page(report))
+    golden(name.replace("report", "appendix"), render_appendix(report))
 
 
 @pytest.mark.parametrize("analysis", [binary_analysis(), continuous_analysis(), unscored_analysis()])
 def test_every_report_has_all_sections_in_order(analysis: Analysis) -> None:
-    assert re.findall(r"^## (.*)$", rendered(analysis), re.MULTILINE) == SECTIONS
+    assert re.findall(r"^## (.*)$", rendered(analysis), re.MULTILINE) == [*PAGE_SECTIONS, *SECTIONS]
 
 
 def test_an_analysis_read_back_from_json_gives_the_same_bytes() -> None:
@@ -89,7 +97,9 @@ HARMLESS = {"text", "code_inline", "softbreak", "strong_open", "strong_close", "
 
 
 @settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(st.text(max_size=40) | st.text(alphabet="`|\\<>[]()!*_~#-=+:&$@\n\r\t 1.w/", max_size=40))
+@given(
+    st.text(min_size=1, max_size=40) | st.text(alphabet="`|\\<>[]()!*_~#-=+:&$@\n\r\t 1.w/", min_size=1, max_size=40)
+)
 @example(HOSTILE)
 @example("|")
 @example("\\")
@@ -127,37 +137,45 @@ def test_a_number_without_a_filter_stops_the_template() -> None:
 
 def test_the_summary_puts_nothing_forward_that_rests_on_drafts() -> None:
     # The intervention with most headroom rests on draft labels; the next one on what was seen.
-    summary = build_report(binary_analysis()).summary
+    answer = build_report(binary_analysis()).page.answer
 
-    assert [line for line in summary if line.startswith("Most headroom")] == [
-        "Most headroom: raise the token or turn limit, or make the agent shorter "
-        "(+5.0 pp if it worked perfectly; rests on what was seen)."
+    assert [line for line in answer if line.startswith("Fix")] == [
+        "Fix first (at most +5.0 pp): raise the token or turn limit, or make the agent shorter."
     ]
 
 
 def test_with_one_rollout_per_task_nothing_is_said_to_pass_sometimes() -> None:
     analysis = analysis_of(outcomes_of([[1], [0]], ["a", "b"]), BINARY)
 
-    assert build_report(analysis).summary[:3] == [
+    assert build_report(analysis).page.answer[:2] == [
         "**pass@1 is 50.0 %** (95 % interval 7.8 % to 92.2 %) over 2 tasks and 2 scored rollouts.",
-        "Of 2 tasks, 1 always passed, 0 sometimes and 1 never.",
-        "Every task has one scored rollout at most, so no task can be seen to pass *sometimes*.",
+        "Of 2 tasks, 1 passed and 1 did not. "
+        "With at most one scored rollout per task, no task can be seen to pass *sometimes*.",
     ]
+
+
+def judged(task: str) -> Analysis:
+    """The sample with a cause that a person gave."""
+    analysis = binary_analysis()
+    causes = [
+        msgspec.structs.replace(cause, author="human:ada") if cause.task == task else cause for cause in analysis.causes
+    ]
+    return msgspec.structs.replace(analysis, causes=causes)
 
 
 def test_signals_are_counted_in_failing_rollouts_where_those_are_known() -> None:
     # `truncated` is in sort:1, which failed, and in sort:2, which passed.
-    (sort,) = [dive for dive in build_report(binary_analysis()).sometimes.tasks.shown if dive.result.task == "sort"]
+    (sort,) = build_report(judged("sort")).sometimes.tasks.shown
 
     assert [(seen.title, seen.rollouts) for seen in sort.signals] == [("ran out of tokens or turns", 1)]
 
 
 def test_signals_are_counted_in_all_rollouts_where_failing_ones_are_too_many_to_list() -> None:
-    analysis = binary_analysis()
+    analysis = judged("sort")
     cut = msgspec.structs.replace(analysis.funnel[-1], lost=[f"prove:{n}" for n in range(MAX_LISTED)])
     dives = build_report(msgspec.structs.replace(analysis, funnel=[cut])).sometimes
 
-    (sort,) = [dive for dive in dives.tasks.shown if dive.result.task == "sort"]
+    (sort,) = dives.tasks.shown
     assert (dives.only_failing, sort.signals[0].rollouts) == (False, 2)
 
 
@@ -169,11 +187,11 @@ def test_headroom_of_judged_causes_is_the_share_of_the_score_their_tasks_lose() 
 
 
 def test_deep_dives_are_bounded_and_the_rest_counted() -> None:
-    analysis = analysis_of(outcomes_of([[0, 0]] * 23, [f"t{n}" for n in range(23)]), BINARY)
+    analysis = analysis_of(outcomes_of([[0, 0]] * 53, [f"t{n}" for n in range(53)]), BINARY)
     report = build_report(analysis)
 
-    assert (len(report.never.tasks.shown), report.never.tasks.rest) == (20, 3)
-    assert "… and 3 more tasks; `analysis.json` holds them all." in render_report(report)
+    assert (len(report.never.drafts.shown), report.never.drafts.rest) == (50, 3)
+    assert "… and 3 more tasks; `analysis.json` holds them all." in render_appendix(report)
 
 
 def test_what_was_cut_is_counted() -> None:

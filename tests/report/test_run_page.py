@@ -47,7 +47,7 @@ def test_the_script_holds_each_module_once_after_those_it_needs() -> None:
     code = script("main.js")
 
     assert code.count("function el(") == 1
-    assert code.index("function el(") < code.index("class RolloutsView") < code.index("function follow()")
+    assert code.index("function el(") < code.index("class RolloutsView") < code.index("function followAddress")
     assert "</script" not in code and "</style" not in asset("style.css")
 
 
@@ -80,6 +80,15 @@ def test_a_run_too_large_for_one_file_is_split_into_scripts_and_one_too_large_fo
     monkeypatch.undo()
     render_again(workspace)
     assert not (workspace.folder / "report_files").exists()
+
+
+def test_the_documented_budgets_are_those_of_the_page() -> None:
+    told = (Path(__file__).parents[2] / "docs" / "the-page.md").read_text(encoding="utf-8")
+    most = f"{trajectories.MOST_ROLLOUTS:,} rollouts"
+
+    for budget in (trajectories.INLINE_BYTES, trajectories.FILES_BYTES):
+        assert f"| up to {budget // 1_000_000} MB and {most} |" in told
+    assert trajectories.INLINE_BYTES <= trajectories.FILES_BYTES
 
 
 def test_rollouts_that_are_wanted_fit_first() -> None:

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from page_files import data_of
@@ -13,7 +14,7 @@ from small_workspaces import ROWS, diagnose
 
 from blade.errors import UsageError
 from blade.report.page.server import ViewServer
-from blade.report.page.viewer import Viewer
+from blade.report.page.viewer import Viewer, Views
 from blade.report.workspace import open_workspace
 
 LABEL = {
@@ -54,13 +55,23 @@ class Client:
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[ViewServer]:
     """A server on a free port of loopback."""
-    made = ViewServer(Viewer(diagnose(tmp_path), author="human:ada", token="page"))
+    yield from serve(Views({"": diagnose(tmp_path).folder}, {}, author="human:ada", token="page"))
+
+
+def serve(views: Views) -> Iterator[ViewServer]:
+    made = ViewServer(views)
     thread = threading.Thread(target=made.serve_forever, kwargs={"poll_interval": 0.02})
     thread.start()
     yield made
     made.shutdown()
     thread.join()
     made.server_close()
+
+
+def the_viewer(server: ViewServer) -> Viewer:
+    viewer = server.views.viewer("")
+    assert viewer is not None
+    return viewer
 
 
 @pytest.fixture
@@ -104,7 +115,7 @@ def test_another_host_name_or_another_site_is_refused(client: Client) -> None:
 
 def test_a_label_is_checked_as_the_command_does_and_kept_and_shown(client: Client, tmp_path: Path) -> None:
     status, said = client.send({**LABEL, "evidence": [{"citation": "sqrt:1#1", "quote": "Perhaps 4."}]})
-    assert (status, "is not there word for word" in said) == (400, True)
+    assert (status, "does not occur there verbatim" in said) == (400, True)
     assert client.send({**LABEL, "cause": "XX"})[0] == 400
     assert client.send({**LABEL, "author": "rule:me"})[0] == 400
 
@@ -128,7 +139,7 @@ def test_a_label_is_checked_as_the_command_does_and_kept_and_shown(client: Clien
 )
 def test_a_label_from_anywhere_but_the_page_is_refused(client: Client, headers: dict[str, str], status: int) -> None:
     assert client.send(LABEL, **headers)[0] == status
-    assert not any(label.author == "human:ada" for label in client.server.viewer.workspace.labels.values())
+    assert not any(label.author == "human:ada" for label in the_viewer(client.server).workspace.labels.values())
 
 
 def test_a_label_that_is_too_long_is_not_read(client: Client) -> None:
@@ -137,4 +148,24 @@ def test_a_label_that_is_too_long_is_not_read(client: Client) -> None:
 
 def test_a_row_that_is_not_there_is_the_askers_mistake(server: ViewServer) -> None:
     with pytest.raises(UsageError, match="no row 6"):
-        server.viewer.rollout(6)
+        the_viewer(server).rollout(6)
+
+
+def test_several_runs_are_served_each_below_its_name(tmp_path: Path) -> None:
+    runs = {name: diagnose(tmp_path / name).folder for name in ("a b", "c")}
+    (tmp_path / "report.html").write_text("the table")
+    pages = {"": tmp_path / "report.html", "comparison.html": tmp_path / "gone.html"}
+    for server in serve(Views(runs, pages, author="human:ada", token="page")):
+        client = Client(server)
+        client.enter()
+
+        assert client.ask("/") == (200, "the table")
+        assert data_of(client.ask("/a%20b/report.html")[1])["run"] == "math"
+        assert json.loads(client.ask("/c/rollout?row=3")[1])["row"] == 3
+        refused = ("/report.html", "/rollout?row=0", "/x/", "/../", "/c/labels.jsonl", "/a b/x/")
+        assert [client.ask(quote(path, safe="/?="))[0] for path in refused] == [404] * len(refused)
+        assert "cannot be read" in client.ask("/comparison.html")[1]
+        sent = {"Origin": client.origin, "X_Blade_Token": "page", "Content_Type": "application/json"}
+        assert client.ask("/c/label", "POST", LABEL, **sent)[0] == 200
+        assert open_workspace(runs["c"]).labels["sqrt"].author == "human:ada"
+        assert open_workspace(runs["a b"]).labels["sqrt"].author.startswith("rule:")

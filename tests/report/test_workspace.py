@@ -21,7 +21,7 @@ from blade.report.workspace import (
 )
 from blade.rollouts import ReadOptions, read_runs
 
-SHARED = ["analysis.json", "claims.json", "labels.jsonl", "reading_list.md", "report.html", "report.md"]
+SHARED = ["analysis.json", "appendix.md", "claims.json", "labels.jsonl", "reading_list.md", "report.html", "report.md"]
 
 
 def texts(folder: Path) -> dict[str, bytes]:
@@ -84,14 +84,14 @@ def test_the_report_names_the_command_with_its_options(tmp_path: Path) -> None:
     workspace = diagnose(tmp_path, success="reward >= 0.5", cluster_field="model")
 
     command = "blade diagnose math.jsonl --success 'reward >= 0.5' --cluster-field model --out DIR"
-    assert f"Made with `{command}`." in (workspace.folder / "report.md").read_text()
+    assert f"- `{command}` with BLADE" in (workspace.folder / "report.md").read_text()
 
 
 def test_the_pack_that_was_asked_for_is_in_the_command(tmp_path: Path) -> None:
     workspace = diagnose(tmp_path, pack="none")
 
     assert (
-        "Made with `blade diagnose math.jsonl --pack none --out DIR`." in (workspace.folder / "report.md").read_text()
+        "- `blade diagnose math.jsonl --pack none --out DIR` with BLADE" in (workspace.folder / "report.md").read_text()
     )
 
 
@@ -125,7 +125,7 @@ def from_the_future(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("damage", "message"),
     [
-        pytest.param(shutil.rmtree, "is no folder; make a diagnosis with `blade diagnose ROLLOUTS --out", id="gone"),
+        pytest.param(shutil.rmtree, "is not a folder; make a diagnosis with `blade diagnose ROLLOUTS --out", id="gone"),
         pytest.param(lambda folder: (folder / "analysis.json").unlink(), "has no analysis.json", id="no_analysis"),
         pytest.param(broken, "cannot be read: .*; run `blade diagnose` again", id="broken"),
         pytest.param(from_the_future, "has schema version 3.0, expected 2.0", id="other_version"),
@@ -138,6 +138,12 @@ def test_a_folder_that_is_no_diagnosis_says_what_makes_one(tmp_path: Path, damag
 
     with pytest.raises(InputError, match=message):
         open_workspace(folder)
+
+
+def test_a_rollout_file_is_not_suggested_as_the_folder_of_its_diagnosis(tmp_path: Path) -> None:
+    (log := tmp_path / "log.jsonl").write_text("{}")
+    with pytest.raises(InputError, match=r"is a file, not the folder .*`blade diagnose .*log.jsonl --out DIR`"):
+        open_workspace(log)
 
 
 def test_rollouts_that_moved_away_are_missed_by_name(tmp_path: Path) -> None:

@@ -70,7 +70,7 @@ def test_a_value_prints_as_it_is_asked_to_and_its_address_gives_it_again(source:
         pytest.param("{{ slices.difficulty.hrd }}", "did you mean hard?", id="level"),
         pytest.param("{{ task('13') }}", "there is no task '13'; did you mean 12", id="task"),
         pytest.param("{{ mode('agent_timeot').tasks }}", "did you mean agent_timeout", id="mode"),
-        pytest.param("{{ 43 | pct }}", "43 is no value of the run", id="number"),
+        pytest.param("{{ 43 | pct }}", "43 is not a value of the run", id="number"),
         pytest.param("{{ (pass_at_1.value * 1.02) | pct }}", "computes with 1.02", id="arithmetic"),
         pytest.param("{{ pass_at_1 }}", "give it a filter", id="no_filter"),
         pytest.param("{{ pass_at_1 | percents }}", "No filter named 'percents'", id="filter"),
@@ -107,6 +107,29 @@ def test_a_declared_constant_is_marked_and_a_number_in_a_value_is_not() -> None:
         rendered = extract(mark_constants(Markdown(f"42 of {value}"), {"42": "the answer"}), found)
 
     assert [(claim.text, claim.form[0]) for claim in rendered.claims] == [("42", "constant"), ("42.0 %", "percent")]
+
+
+def test_values_that_go_by_most_words_are_found_numbers_of_the_words_themselves_first() -> None:
+    document = {
+        "metrics": {"pass_at_1": {"value": 0.4, "definition": "mean success rate"}},
+        "coverage": {"rollouts": 3},
+        "tasks": [{"task": "a", "c": 1, "bucket": "never"}],
+        "buckets": {"never": ["a"]},
+        "causes": [
+            {"task": "a", "reason": "it was never going to be any good, whatever anybody might have done to it"}
+        ],
+    }
+
+    def first(query: str) -> str:
+        return next((value.written for value in search_values(every_value(document, "analysis"), query)), "")
+
+    assert [first(query) for query in ("never", "pass rate", "failing rollouts", "never zebra", "zebra")] == [
+        "buckets.never",
+        "metrics.pass_at_1",
+        "failing",
+        "buckets.never",
+        "",
+    ]
 
 
 def test_values_are_found_by_their_words() -> None:

@@ -13,11 +13,6 @@ from blade.errors import InputError
 from blade.rollouts import cache, ranges, reader
 
 
-@pytest.fixture(autouse=True)
-def every_file_is_worth_keeping(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reader, "WORTH_KEEPING", 0)
-
-
 def is_read_again(path: Path, monkeypatch: pytest.MonkeyPatch, **options: Any) -> bool:
     """Whether a look at the file reads rows of it."""
     return bool(starts_of_reading(path, monkeypatch, **options))

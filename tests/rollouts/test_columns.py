@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from blade.rollouts import columns
-from blade.rollouts.columns import Column, ColumnBuilder, concat, from_values, level_text, unknown
+from blade.rollouts.columns import Column, ColumnBuilder, concat, from_values, level_text, unknown, whole_column
 
 values = st.lists(
     st.none()
@@ -79,7 +79,7 @@ def test_a_column_told_its_kind_need_not_look() -> None:
     builder.add([1, 2], "number")
     builder.add([None, True], "flag")
     builder.pad(6)
-    column = builder.finish()
+    column = whole_column(builder.finish())
     assert (column.kind, [column.at(row) for row in range(6)]) == ("number", [1, 2, None, 1, None, None])
 
 

@@ -30,10 +30,14 @@ def test_a_score_of_the_summary_is_not_a_rollout(tmp_path: Path) -> None:
     assert len(run.table) == 2
 
 
-@pytest.mark.parametrize("value", [{"accuracy": 0.398, "n": 80}, {"a": {"score": 1}, "b": {"score": 0}}])
-def test_a_lone_summary_is_refused(tmp_path: Path, value: Any) -> None:
+def test_a_lone_summary_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"holds one JSON object and no list of records(.|\n)*--format records"):
-        blade.read(write(tmp_path, value))
+        blade.read(write(tmp_path, {"accuracy": 0.398, "n": 80}))
+
+
+def test_rollouts_under_their_tasks_are_refused_with_a_command_that_writes_them_as_lines(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"one JSON object of 2 objects; .*\n  jq -c 'to_entries"):
+        blade.read(write(tmp_path, {"a": {"score": 1}, "b": {"score": 0}}))
 
 
 def test_a_lone_object_that_the_user_calls_a_record_is_one(tmp_path: Path) -> None:

@@ -64,7 +64,7 @@ def test_a_run_is_called_by_its_value_whatever_it_is(tmp_path: Path, value: str)
 
 
 def test_an_unknown_field_names_close_ones(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="no row has a field 'varaint'; fields there are: variant"):
+    with pytest.raises(UsageError, match="no row has a field 'varaint'; did you mean variant"):
         grouped(tmp_path, [rollout(0, 0, variant="a")], "varaint")
 
 
@@ -156,3 +156,8 @@ def test_a_file_given_under_two_names_is_two_runs_with_names_of_their_own(tmp_pa
     path = write_rows(tmp_path / "x" / "r.jsonl", [rollout(0, 0)])
     runs = blade.read_all([path, tmp_path / "x" / ".." / "x" / "r.jsonl"])
     assert len(set(names(runs))) == 2
+
+
+def test_files_of_different_models_are_no_shards(tmp_path: Path) -> None:
+    first, second = ([{"task_id": task, "model": name, "score": 1}] for task, name in enumerate("mn"))
+    assert [run.name for run in read_files(tmp_path, {"m.jsonl": first, "n.jsonl": second})] == ["m", "n"]

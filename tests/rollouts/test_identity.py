@@ -92,7 +92,7 @@ def test_named_fields_override_the_indices(tmp_path: Path) -> None:
 
 
 def test_a_named_field_nobody_has_is_the_users_mistake(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="no row has a field 'taskid'; fields there are: task_id"):
+    with pytest.raises(UsageError, match="no row has a field 'taskid'; did you mean task_id"):
         read_rows(tmp_path, [{"task_id": "a", "score": 1}], task_field="taskid")
 
 

@@ -1,4 +1,5 @@
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +29,15 @@ def test_trajectories_in_files_of_their_own_join_scores_by_file_name(tmp_path: P
     run = blade.read(write_scores(tmp_path), trajectories=str(tmp_path / "*.json"), join="instance_id=file")
     assert (run.table.tasks, run.table.reward.tolist()) == (["a-1", "b-2", "c-3"], [1.0, 0.0, 0.0])
     assert (texts(run, "b-2:0"), texts(run, "c-3:0")) == (["do", "b-2"], [])
-    assert run.notes == ["1 rows have no trajectory with their instance_id"]
+    assert run.notes == ["1 row has no trajectory with the same instance_id"]
+
+
+@pytest.mark.parametrize("form", [json.dumps, lambda rows: "\n".join(map(json.dumps, rows))], ids=["array", "lines"])
+def test_a_file_of_messages_alone_is_one_trajectory(tmp_path: Path, form: Callable[[Any], str]) -> None:
+    (tmp_path / "b-2.json").write_text(form(chat("do", "it", "so")), encoding="utf-8")
+    run = blade.read(write_scores(tmp_path), trajectories=str(tmp_path / "b-2.json"), join="instance_id=file")
+    assert texts(run, "b-2:0") == ["do", "it", "so"]
+    assert run.notes == ["2 rows have no trajectory with the same instance_id"]
 
 
 def test_trajectories_of_one_file_join_scores_by_a_field(tmp_path: Path) -> None:
@@ -38,7 +47,7 @@ def test_trajectories_of_one_file_join_scores_by_a_field(tmp_path: Path) -> None
     run = blade.read(write_scores(tmp_path), trajectories=str(place), join="instance_id=info.id")
     assert texts(run, "a-1:0") == ["do", "a-1"]
     assert run.notes == [
-        "1 rows have no trajectory with their instance_id",
+        "1 row has no trajectory with the same instance_id",
         "1 of 3 trajectories belong to no row",
     ]
 
@@ -71,3 +80,16 @@ def test_a_join_that_cannot_be_is_one_sentence(
     Path("t.json").write_text(json.dumps({"messages": chat("x", "y")}), encoding="utf-8")
     with pytest.raises(UsageError, match=message):
         blade.read(write_scores(tmp_path), **options)
+
+
+@pytest.mark.parametrize(
+    ("field", "why"),
+    [
+        pytest.param("nope", "no row has this field", id="no_field"),
+        pytest.param("resolved", "no value of it is the file of a trajectory", id="other_values"),
+    ],
+)
+def test_a_join_that_finds_nothing_is_refused(tmp_path: Path, field: str, why: str) -> None:
+    (tmp_path / "a-1.traj.json").write_text(json.dumps({"messages": chat("do", "it")}), encoding="utf-8")
+    with pytest.raises(UsageError, match=f"no row of .*scores.csv has a trajectory: {why}"):
+        blade.read(write_scores(tmp_path), trajectories=str(tmp_path / "*.json"), join=f"{field}=file")

@@ -37,7 +37,6 @@ def test_a_reward_is_a_number_a_flag_or_unknown(tmp_path: Path, reward: Any, exp
     [
         pytest.param('"abc"', "reward is 'abc', expected a number", id="text"),
         pytest.param('"nan"', "reward is 'nan', expected a number", id="nan_as_text"),
-        pytest.param('"1.0"', "reward is '1.0', expected a number", id="number_as_text"),
         pytest.param("1e300", "reward is 1e+300, too large to reckon with, expected a number", id="huge"),
         pytest.param(f'"{"x" * 99}"', f"reward is '{'x' * 39}…, expected a number", id="long_text"),
         pytest.param("[1.0]", "reward is '[1.0]', expected a number", id="list"),
@@ -90,9 +89,22 @@ def test_a_verdict_in_words_is_no_bad_score_when_the_rule_reads_it(tmp_path: Pat
     assert (keys(run), run.reward_field, run.bad_scores) == (["a:0", "b:0"], None, [])
 
 
+def test_a_number_written_as_text_counts_and_is_told(tmp_path: Path) -> None:
+    run = read_rows(tmp_path, [rollout(0, 0, "0.5"), rollout(1, 0, 1), rollout(2, 0, " TRUE ")])
+    assert (scores(run), run.bad_scores) == ([0.5, 1.0, 1.0], [])
+    assert run.notes == ["`reward` is written as text in some rows; a text that spells a number counts as that number"]
+
+
+def test_percentages_are_parts_of_one_and_other_scales_are_told(tmp_path: Path) -> None:
+    run = read_rows(tmp_path, [rollout(0, 0, "85%"), rollout(1, 0, "0 %")])
+    assert (scores(run), run.notes) == ([0.85, 0.0], ["`reward` is written in percent: 85% counts as 0.85"])
+    [note] = read_rows(tmp_path, [rollout(0, 0, 85), rollout(1, 0, 20)]).notes
+    assert note.startswith("`reward` is not on a scale of 0 to 1 (seen: 20 to 85)")
+
+
 def test_a_file_of_bad_rows_says_what_is_wrong_with_the_first(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"run.jsonl: no usable rollouts in it; line 1: reward is 'good', expected a"):
-        read_rows(tmp_path, [rollout(0, 0, "good"), rollout(1, 0, "bad")])
+    with pytest.raises(InputError, match=r"run.jsonl: no usable rollouts in it; line 1: reward is '\[1\]', expected a"):
+        read_rows(tmp_path, [rollout(0, 0, [1]), rollout(1, 0, [2])])
 
 
 def test_lines_that_are_no_json_are_counted_where_they_stand(tmp_path: Path) -> None:
@@ -105,9 +117,10 @@ def test_lines_that_are_no_json_are_counted_where_they_stand(tmp_path: Path) -> 
     ]
 
 
-def test_one_broken_file_does_not_hide_the_others(tmp_path: Path) -> None:
-    files: dict[str, Any] = {"a.jsonl": [rollout(0, 0)], "b.jsonl": ["<PLACEHOLDER ROW>"], "c.jsonl": [rollout(0, 0)]}
-    runs = read_files(tmp_path, files)
+def test_one_broken_file_of_a_folder_does_not_hide_the_others(tmp_path: Path) -> None:
+    for name in ("a", "b", "c"):
+        write_rows(tmp_path / f"{name}.jsonl", ["<PLACEHOLDER ROW>" if name == "b" else rollout(0, 0)])
+    runs = blade.read_all(tmp_path)
     assert [run.name for run in runs] == ["a", "c"]
     note = (
         "skipped b.jsonl: no rollouts in it: its only line is bad; line 1 placeholder text '<PLACEHOLDER ROW>', "
@@ -116,12 +129,28 @@ def test_one_broken_file_does_not_hide_the_others(tmp_path: Path) -> None:
     assert [run.notes for run in runs] == [[note], [note]]
 
 
-def test_a_file_without_scores_does_not_hide_the_others(tmp_path: Path) -> None:
-    runs = read_files(tmp_path, {"a.jsonl": [rollout(0, 0)], "notes.jsonl": [{"text": "hello"}]})
+def test_a_file_without_scores_in_a_folder_does_not_hide_the_others(tmp_path: Path) -> None:
+    write_rows(tmp_path / "a.jsonl", [rollout(0, 0)])
+    write_rows(tmp_path / "notes.jsonl", [{"text": "hello"}])
+    runs = blade.read_all(tmp_path)
     assert [run.name for run in runs] == ["a"]
     assert runs[0].notes == [
         "skipped notes.jsonl: no score found in these records; name it with --reward-field (fields there are: text)."
     ]
+
+
+def test_a_file_that_is_named_must_be_readable(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"notes\.jsonl: no score found"):
+        read_files(tmp_path, {"a.jsonl": [rollout(0, 0)], "notes.jsonl": [{"text": "hello"}]})
+    with pytest.raises(InputError, match=r"b\.jsonl: no rollouts in it"):
+        read_files(tmp_path, {"a.jsonl": [rollout(0, 0)], "b.jsonl": ["<PLACEHOLDER ROW>"]})
+
+
+def test_what_was_skipped_is_told_in_a_whole_sentence(tmp_path: Path) -> None:
+    write_rows(tmp_path / "a.jsonl", [rollout(0, 0)])
+    write_rows(tmp_path / "b.jsonl", [{"id": 1, "score": 1, "passed": 0}, {"id": 2, "score": 0, "passed": 0}])
+    [note] = blade.read_all(tmp_path)[0].notes
+    assert note.endswith("disagree; say which one is; `blade diagnose` on it alone shows how")
 
 
 def test_expected_repeats_can_be_stated(tmp_path: Path) -> None:
@@ -192,7 +221,7 @@ def test_records_without_a_score_are_refused_with_the_fields_there_are(tmp_path:
 
 
 def test_a_reward_field_nobody_has_is_the_users_mistake(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="no row has a field 'pionts'; fields there are: points"):
+    with pytest.raises(UsageError, match="no row has a field 'pionts'; did you mean points"):
         read_rows(tmp_path, [{"task_id": "a", "points": 3}], reward_field="pionts")
 
 

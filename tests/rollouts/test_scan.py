@@ -1,5 +1,6 @@
 import gc
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +11,9 @@ from hypothesis import strategies as st
 from rollout_rows import Row, message, result, rollout
 from scans import BUILDERS, agent_row, flat_row, items_of, jsonl, mutated, plain, read, records, some_rows, write_bytes
 
+from blade.engine import Local, use
 from blade.errors import BladeError
-from blade.rollouts import decoding, lines, ranges, scan
+from blade.rollouts import decoding, lines, ranges
 from blade.rollouts.layout import Layout
 from blade.rollouts.reader import Reading, open_file
 
@@ -112,14 +114,17 @@ def test_ranges_and_small_chunks_give_what_one_pass_gives(
     whole = plain(read(path).scan)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(ranges, "MIN_RANGE", 1)
-        patch.setattr(ranges, "scan_in_processes", in_this_process)
-        assert plain(read(path, jobs=jobs).scan) == whole
+        with use(InThisProcess(jobs)):
+            assert plain(read(path).scan) == whole
         read_by(patch, 64)
         assert plain(read(path).scan) == whole
 
 
-def in_this_process(path: Path, plan: Any, pieces: list[Any], **_: Any) -> list[scan.Scan]:
-    return [ranges.scan_range(path, plan, piece) for piece in pieces]
+class InThisProcess(Local):
+    """Work divided among processes that never start."""
+
+    def _in_processes(self, *_: Any) -> Iterator[Any]:
+        return iter(())
 
 
 def test_late_fields_are_read_from_where_they_begin(tmp_path: Path) -> None:
@@ -342,9 +347,9 @@ def test_late_objects_and_late_single_values_are_kept_whichever_process_meets_th
     path = write_bytes(tmp_path / "late.jsonl", jsonl(rows))
     whole = records(read(path).scan)
     monkeypatch.setattr(ranges, "MIN_RANGE", 1)
-    monkeypatch.setattr(ranges, "scan_in_processes", in_this_process)
     assert whole[398:] == [{"id": 398, "score": 1, "late.a": 398}, {"id": 399, "score": 1, "late": "w399"}]
-    assert records(read(path, jobs=3).scan) == whole
+    with use(InThisProcess(3)):
+        assert records(read(path).scan) == whole
 
 
 def test_of_two_fields_with_one_path_the_first_is_kept(tmp_path: Path) -> None:

@@ -110,7 +110,7 @@ def test_a_failed_attempt_that_was_tried_again_is_recovered(tmp_path: Path) -> N
         pytest.param('{"a": 1}\n', "run_failures.jsonl is not used: its rows lack what identifies", id="no_indices"),
         pytest.param('{"_ng_task_index": 3', "run_failures.jsonl: one of its lines could not be used", id="cut"),
         pytest.param("[]", None, id="array_of_nothing"),
-        pytest.param("\x00\x01\x02", "run_failures.jsonl: one of its lines could not be used", id="binary"),
+        pytest.param("\x00\x01\x02", "run_failures.jsonl: is a binary file", id="binary"),
     ],
 )
 def test_a_broken_failures_file_is_noted_and_nothing_else(tmp_path: Path, content: str, note: str | None) -> None:

@@ -13,11 +13,12 @@ from hypothesis import strategies as st
 from rollout_rows import Row, rollout
 from scans import agent_row, flat_row, items_of, jsonl, plain, read, records, write_bytes
 
-from blade.errors import InputError, UsageError
+from blade.errors import InputError
 from blade.rollouts.finding import find_inputs
 from blade.rollouts.sources import (
     check_frames,
     compression,
+    fill,
     is_sidecar,
     looks_like_rollouts,
     open_stream,
@@ -160,12 +161,6 @@ def test_text_in_wide_characters_is_known_as_such(tmp_path: Path, name: str) -> 
         read(write_bytes(tmp_path / "run.jsonl", jsonl(ROWS).decode().encode(name)))
 
 
-def test_a_map_from_names_to_records_says_how_records_are_written(tmp_path: Path) -> None:
-    path = write_bytes(tmp_path / "map.json", json.dumps({"a": {"score": 1}, "b": {"score": 0}}).encode())
-    with pytest.raises(UsageError, match="holds one JSON object and no list of records"):
-        read(path)
-
-
 def test_a_missing_file_is_an_input_error(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"absent\.jsonl: cannot be read: No such file or directory"):
         read(tmp_path / "absent.jsonl")
@@ -251,3 +246,21 @@ def test_sidecars_are_known_by_their_names() -> None:
     assert [is_sidecar(Path(name)) for name in names] == [False, True, True, True, True, False]
     assert [looks_like_rollouts(Path(name)) for name in names] == [True, False, False, False, False, True]
     assert stem(Path("runs/a.jsonl.zst")) == "a"
+
+
+def test_a_zstandard_file_cut_between_blocks_ends_at_one_place_however_it_is_read(tmp_path: Path) -> None:
+    pack = zstandard.ZstdCompressor().compressobj()
+    blocks = [pack.compress(b"a" * 3000) + pack.flush(zstandard.COMPRESSOBJ_FLUSH_BLOCK) for _ in range(40)]
+    path = tmp_path / "cut.jsonl.zst"
+    path.write_bytes(b"".join(blocks[:30]))
+
+    def length(step: int) -> int:
+        view, done = memoryview(bytearray(step)), 0
+        with open_stream(path) as stream:
+            while True:
+                count, damage = fill(stream, view)
+                done += count
+                if damage is not None:
+                    return done
+
+    assert [length(step) for step in (7, 1000, 3000, 1 << 20)] == [90_000] * 4

@@ -1,12 +1,16 @@
+import json
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from rollout_rows import Row, call, message, result, rollout, thought
 from scans import chat_call, chat_row, flat_row
 
 from blade.rollouts import formats
 from blade.rollouts.conform import BadRow
-from blade.rollouts.trajectory import read_items, read_record
+from blade.rollouts.meaning import meaning_of
+from blade.rollouts.trajectory import read_items, read_record, read_row
 from blade.rollouts.values import Item
 
 GYM, TAU = formats.FORMATS["gym"], formats.FORMATS["tau-bench"]
@@ -122,3 +126,49 @@ def test_one_name_alone_makes_no_conversation_of_agents() -> None:
     turns = [{"name": "ann", "role": "assistant", "content": "a"}, {"role": "user", "content": "b"}]
 
     assert [(i.kind, i.agent) for i in read_items({"traj": turns}, TAU)] == [("message", None), ("environment", None)]
+
+
+TEXTS = st.sampled_from(("", "fine", 'Error: "no"\n', "naïve 🙂", '{"error": "gone"}', "exitcode: 1 (bad)\nno"))
+CONTENTS = st.one_of(
+    TEXTS,
+    st.none(),
+    st.lists(st.one_of(TEXTS, st.builds(lambda text: {"type": "output_text", "text": text}, TEXTS)), max_size=3),
+    st.just({"text": "inner"}),
+    st.just({"a": [1, 2]}),
+)
+CALLS = st.one_of(
+    st.none(),
+    st.just([]),
+    st.just([chat_call("look", "{}", "a")]),
+    st.just("odd"),
+    st.just([{"id": 1}]),
+    st.just([{"id": "a", "function": {"name": 3, "arguments": {"n": 1}}}]),
+)
+STEPS = st.fixed_dictionaries(
+    {},
+    optional={
+        "type": st.sampled_from(("message", "function_call", "function_call_output", "reasoning", "web_search_call")),
+        "role": st.sampled_from(("assistant", "user", "tool", "system")),
+        "name": st.one_of(st.sampled_from(("look", "book")), st.none(), st.just(3)),
+        "call_id": st.sampled_from(("a", "b")),
+        "content": CONTENTS,
+        "output": CONTENTS,
+        "arguments": st.one_of(TEXTS, st.just({"n": 1})),
+        "summary": CONTENTS,
+        "tool_calls": CALLS,
+        "error": st.one_of(st.none(), TEXTS, st.just({"message": "x"})),
+    },
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(prompt=st.one_of(TEXTS, st.lists(STEPS, max_size=2)), output=st.lists(STEPS, max_size=5))
+def test_a_row_reads_the_same_half_decoded_and_whole(prompt: Any, output: list[Row]) -> None:
+    row = {**rollout(0, 0), "extra": {"error": [1]}, "responses_create_params": {"input": prompt, "tools": [{"a": 1}]}}
+    row["response"] = {"output": output, "error": {"code": "x"}, "usage": {"output_tokens": 3}}
+    chat = {"task_id": 0, "traj": output * 9, "reward": 0.0, "info": {}}
+    for record, form in ((row, GYM), (chat, TAU)):
+        light, items = read_row(json.dumps(record).encode(), form)
+
+        assert items == read_items(record, form)
+        assert meaning_of(light, form) == meaning_of(record, form)

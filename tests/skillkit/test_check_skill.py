@@ -38,7 +38,7 @@ def test_a_good_skill_has_no_problems_and_is_read(tmp_path: Path) -> None:
         ),
         pytest.param(
             "---\n- a\n---\n",
-            "SKILL.md:2: has frontmatter that is no mapping; write `name: ...` and `description: ...`",
+            "SKILL.md:2: has frontmatter that is not a mapping; write `name: ...` and `description: ...`",
             id="list",
         ),
         pytest.param(
@@ -196,7 +196,7 @@ SCRIPT = 'import argparse\np = argparse.ArgumentParser()\np.add_argument("--top"
         pytest.param(
             "def f(:\n",
             "Run `scripts/count.py`.",
-            ["scripts/count.py: is no Python: invalid syntax (count.py, line 1)"],
+            ["scripts/count.py: is not Python: invalid syntax (count.py, line 1)"],
             id="syntax",
         ),
         pytest.param(
@@ -271,7 +271,7 @@ def test_evals_are_of_the_known_form_and_their_files_exist(tmp_path: Path) -> No
     assert said(write_skill(tmp_path / "1", evals__evals_DOT_json=text)) == [
         "evals/evals.json: is for 'big', expected 'little'",
         "evals/evals.json: the id 1 stands 2 times",
-        *["evals/evals.json 1: asserts nothing", "evals/evals.json 1: 'x.jsonl' is no file of the skill"] * 2,
+        *["evals/evals.json 1: asserts nothing", "evals/evals.json 1: 'x.jsonl' is not a file of the skill"] * 2,
     ]
     assert said(write_skill(tmp_path / "2", evals__evals_DOT_json="{}")) == [
         "evals/evals.json: Object missing required field `skill_name`"
@@ -284,7 +284,7 @@ def test_skills_are_found_by_their_folder_their_file_or_the_folder_above(tmp_pat
     assert find_skills(folder) == find_skills(folder / "SKILL.md") == find_skills(tmp_path) == [folder]
     with pytest.raises(InputError, match=r"holds no SKILL\.md"):
         find_skills(make_empty(tmp_path))
-    with pytest.raises(InputError, match="is no folder of a skill"):
+    with pytest.raises(InputError, match="is not a folder of a skill"):
         find_skills(tmp_path / "none")
 
 

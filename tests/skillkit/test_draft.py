@@ -77,7 +77,7 @@ def test_a_field_that_sounds_like_an_error_and_is_on_passing_rows_is_pointed_out
 
     text = (draft(tmp_path, rows) / "SKILL.md").read_text(encoding="utf-8")
 
-    assert "- `agent_error_kind` is other on 4 rollouts that passed: it is no sign of failure." in text
+    assert "- `agent_error_kind` is other on 4 rollouts that passed: it is not a sign of failure." in text
 
 
 def test_a_flag_that_only_restates_the_verdict_is_no_pattern(tmp_path: Path) -> None:
@@ -119,7 +119,7 @@ def test_rows_with_nothing_but_a_reward_give_a_valid_draft_too(tmp_path: Path) -
 
 @pytest.mark.parametrize("name", ["My Quiz", "../evil", "a--b", "-a", "1quiz", "x" * 60, ""])
 def test_a_name_that_is_none_is_refused(tmp_path: Path, name: str) -> None:
-    with pytest.raises(UsageError, match="is no name of a skill"):
+    with pytest.raises(UsageError, match="is not a valid skill name"):
         new_skill(name, read_rows(tmp_path, quiz(tmp_path)), tmp_path / "skills")
 
 
@@ -130,7 +130,13 @@ def test_an_existing_skill_is_not_overwritten(tmp_path: Path) -> None:
         draft(tmp_path, quiz(tmp_path))
 
 
-values = st.none() | st.booleans() | st.integers(-5, 5) | st.floats() | st.text(max_size=60)
+values = (
+    st.none()
+    | st.booleans()
+    | st.integers(-5, 5)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(max_size=60)
+)
 nested = values | st.lists(values, max_size=3) | st.dictionaries(st.text(max_size=12), values, max_size=3)
 
 

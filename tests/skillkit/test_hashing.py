@@ -49,5 +49,5 @@ def test_the_name_depends_on_the_content(one: bytes, other: bytes) -> None:
 
 
 def test_a_folder_that_is_not_there_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="is no folder of skills"):
+    with pytest.raises(InputError, match="is not a folder of skills"):
         hash_folder(tmp_path / "none")

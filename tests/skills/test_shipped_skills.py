@@ -9,6 +9,7 @@ import pytest
 import skills_ref
 import yaml
 
+from blade._version import __version__
 from blade.cli.command_check import command_complaint
 from blade.diagnosis.packs import shipped_names
 from blade.skillkit.check import Rules, check_skill
@@ -51,12 +52,16 @@ def test_every_agent_finds_every_skill_by_a_link_to_the_one_real_copy(folder: st
     assert all((ROOT / folder / "skills" / name).resolve() == SKILLS / name for name in NAMES)
 
 
-def test_the_marketplace_lists_exactly_the_skills() -> None:
-    said = json.loads((ROOT / ".claude-plugin" / "marketplace.json").read_text(encoding="utf-8"))
-    (plugin,) = said["plugins"]
+def test_the_marketplace_offers_this_repository_as_a_plugin_of_the_packages_version() -> None:
+    market, plugin = (
+        json.loads((ROOT / ".claude-plugin" / name).read_text(encoding="utf-8"))
+        for name in ("marketplace.json", "plugin.json")
+    )
 
-    assert (said["name"], plugin["source"], plugin["strict"]) == ("blade-skills", "./", False)
-    assert plugin["skills"] == [f"./skills/{name}" for name in NAMES]
+    # An agent finds every folder of `skills/` by itself; a version in both files would let one of them grow old.
+    assert [(entry["name"], entry["source"]) for entry in market["plugins"]] == [(plugin["name"], "./")]
+    assert plugin["version"] == __version__
+    assert not any("version" in entry or "skills" in entry for entry in [*market["plugins"], market])
 
 
 def test_every_skill_but_the_general_ones_brings_a_taxonomy() -> None:

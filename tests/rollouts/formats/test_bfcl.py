@@ -110,3 +110,14 @@ def test_diagnose_reads_a_project(tmp_path: Path) -> None:
     assert reader_for(PROJECT) is bfcl.READER
     run = CliRunner().invoke(app, ["diagnose", str(PROJECT / f"result/{SIMPLE}_result.json"), "--out", str(tmp_path)])
     assert run.exit_code == 0, run.output
+
+
+def test_results_beyond_those_that_were_scored_have_no_score(tmp_path: Path) -> None:
+    project = Path(shutil.copytree(PROJECT, tmp_path / "project"))
+    results = project / "result" / f"{SIMPLE}_result.json"
+    added = json.loads(results.read_text().splitlines()[0]) | {"id": "simple_python_99"}
+    results.write_text(results.read_text().rstrip("\n") + "\n" + json.dumps(added) + "\n")
+    found = list(bfcl.READER.read(results, None))
+    assert {one.reward for one in found if isinstance(one, Rollout)} == {0.0, None}
+    (note,) = [one.text for one in found if isinstance(one, Note)]
+    assert note.endswith("results, and nobody knows which passed: run `bfcl evaluate` again")

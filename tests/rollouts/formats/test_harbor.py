@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+import blade
 from blade.cli.main import app
 from blade.rollouts.finding import find_inputs
 from blade.rollouts.formats import atif, harbor
@@ -247,3 +248,9 @@ def test_arguments_of_any_shape_are_texts(tmp_path: Path, call: dict[str, object
     (tmp_path / "t.json").write_text(json.dumps(document, indent=2))
     (rollout,) = [one for one in atif.read(tmp_path / "t.json") if isinstance(one, Rollout)]
     assert [item.text for item in rollout.items] == [text]
+
+
+def test_a_broken_result_is_named_with_its_trial(job: Path) -> None:
+    (job / "fix-git__a1" / "result.json").write_text('{"task_name": "fix-git", ', encoding="utf-8")
+    named = {bad.reason.partition(": ")[0] for run in blade.read_all(job) for bad in run.bad}
+    assert named == {"fix-git__a1/result.json"}

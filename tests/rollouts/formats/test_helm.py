@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+import blade
 from blade.cli.main import app
 from blade.errors import InputError
 from blade.rollouts.formats import helm
@@ -79,7 +80,18 @@ def run(tmp_path: Path) -> Path:
 
 def test_instances_trials_and_perturbations_are_tasks_repeats_and_variants(run: Path) -> None:
     found = [(each.task, each.repeat, each.variant, each.reward) for each in rollouts(run)]
-    assert found == [("id1", 0, None, 1.0), ("id1", 0, "typos", 0.0), ("id2", 0, None, 0.0), ("id1", 1, None, 1.0)]
+    plain = "original"
+    assert found == [("id1", 0, plain, 1.0), ("id2", 0, plain, 0.0), ("id1", 1, plain, 1.0), ("id1", 0, "typos", 0.0)]
+
+
+def test_inputs_without_a_perturbation_count_even_where_others_stand_first(tmp_path: Path) -> None:
+    states = [request_state("id1", " B", typos=True), request_state("id1", " A"), request_state("id2", " A")]
+    scores = {("id1", 0, "typos"): 0.0, ("id1", 0, None): 1.0, ("id2", 0, None): 1.0}
+    folder = write_run(tmp_path / "run", states, scores)
+    run = blade.read(folder)
+    assert (run.name, run.table.reward.tolist(), run.duplicates) == ("mmlu", [1.0, 1.0], [])
+    assert "original is counted of 2 variants" in run.notes[0]
+    assert blade.read(folder, variant="typos").table.reward.tolist() == [0.0]
 
 
 def test_a_request_says_what_was_asked_answered_and_used(run: Path) -> None:
@@ -98,7 +110,7 @@ def test_a_request_says_what_was_asked_answered_and_used(run: Path) -> None:
 
 
 def test_a_request_that_failed_is_the_providers_error(run: Path) -> None:
-    ending = rollouts(run)[2].ending
+    ending = rollouts(run)[1].ending
     assert (ending.kind, ending.origin, ending.message) == ("error", "model", "503 overloaded")
 
 

@@ -19,6 +19,7 @@ from inspect_logs import (
 )
 from typer.testing import CliRunner
 
+import blade
 from blade.cli.main import app
 from blade.errors import InputError
 from blade.rollouts.formats import inspect
@@ -321,3 +322,24 @@ def test_a_log_is_diagnosed_and_a_sample_shown(tmp_path: Path) -> None:
     assert analysis["metrics"]["mean_reward"]["value"] == pytest.approx(0.575)
     shown = CliRunner().invoke(app, ["show", str(out), "absent:1"], catch_exceptions=False)
     assert "no such record" in shown.output
+
+
+def test_of_a_task_that_was_tried_again_the_last_log_counts(tmp_path: Path) -> None:
+    first = log_with(tmp_path, {"id": 1, "error": {"message": "RuntimeError('x')"}}, status="error")
+    first.rename(tmp_path / f"2026-11-18T20-00-00-00-00_my_task_{'a' * 22}.json")
+    last = log_with(tmp_path, {"id": 1, "scores": {"s": {"value": "C"}}})
+    last.rename(tmp_path / f"2026-11-18T20-05-00-00-00_my_task_{'a' * 22}.json")
+    other = log_with(tmp_path, {"id": 1, "scores": {"s": {"value": "I"}}}, eval={"task": "u", "model": "m"})
+    other.rename(tmp_path / f"2026-11-18T20-01-00-00-00_my_task_{'b' * 22}.json")
+
+    runs = {run.name: run for run in blade.read_all(tmp_path)}
+    assert {name: run.table.reward.tolist() for name, run in runs.items()} == {"t": [1.0], "u": [0.0]}
+    assert runs["t"].notes == ["the log of the last try counts; earlier tries at this task are not read: 1"]
+    assert {run.name for run in blade.read_all(str(tmp_path / "*.json"))} == {"t", "u"}
+
+
+def test_logs_of_one_task_by_several_models_are_called_by_both(tmp_path: Path) -> None:
+    for model in ("m", "n"):
+        (tmp_path / model).mkdir()
+        log_with(tmp_path / model, {"scores": {"s": {"value": "C"}}}, eval={"task": "t", "model": model})
+    assert [run.name for run in blade.read_all(tmp_path)] == ["t m", "t n"]

@@ -19,7 +19,7 @@ from blade.errors import BladeError
 from blade.rollouts.formats.own import encoded
 from blade.rollouts.formats.reader import Probe
 from blade.rollouts.formats.registry import all_readers
-from blade.rollouts.values import Rollout
+from blade.rollouts.values import BadLine, Rollout
 
 DATA = Path(__file__).parents[2] / "data" / "formats"
 SAMPLES = [
@@ -71,6 +71,26 @@ def test_damage_never_surprises(name: str, sample: str, data: st.DataObject) -> 
         for one in found:
             if isinstance(one, Rollout):
                 encoded(one)
+
+
+STRANGERS = [
+    b'{"task_id": "t", "score": 1}',
+    b'{"_ng_task_index": 0, "_ng_rollout_index": 0, "reward": 1, "response": {"output": []}}',
+    b"5",
+]
+LINES = [each for each in SAMPLES if str(each.values[1]).endswith(".jsonl")]
+
+
+@pytest.mark.parametrize(("name", "sample"), LINES)
+def test_lines_of_another_format_are_counted(name: str, sample: str, tmp_path: Path) -> None:
+    path = copied(DATA / sample, tmp_path)
+    before = list(all_readers()[name].read(path, None))
+    path.write_bytes(b"\n".join([path.read_bytes().rstrip(), *STRANGERS]))
+    after = list(all_readers()[name].read(path, None))
+    bad = [one for one in after if isinstance(one, BadLine)]
+    assert sum(isinstance(one, Rollout) for one in after) == sum(isinstance(one, Rollout) for one in before)
+    lines = path.read_bytes().count(b"\n") + 1
+    assert [one.line for one in bad] == [lines - 2, lines - 1, lines]
 
 
 def copied(source: Path, folder: Path) -> Path:

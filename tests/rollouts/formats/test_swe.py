@@ -98,15 +98,28 @@ def test_an_evaluation_that_left_no_verdict_says_why(batch: Path) -> None:
     assert endings == [("agent", "patch_apply_failed"), ("verifier", "error")]
 
 
-def test_a_summary_that_lists_only_what_was_resolved_is_no_rate(tmp_path: Path) -> None:
+@pytest.mark.parametrize("failed", [[], ["org__repo-9"]], ids=["all_resolved", "some_without_a_patch"])
+def test_a_summary_that_lists_only_what_was_resolved_is_no_rate(tmp_path: Path, failed: list[str]) -> None:
     (tmp_path / "results").mkdir()
     summary = tmp_path / "results" / "results.json"
-    summary.write_text(json.dumps({"no_generation": [], "no_logs": [], "resolved": ["org__repo-1"]}))
+    summary.write_text(json.dumps({"no_generation": failed, "no_logs": [], "resolved": ["org__repo-1"]}))
     with pytest.raises(InputError, match="lists what was resolved and not what was tried"):
         list(swe_bench.read(summary))
     rows = [{"instance_id": f"org__repo-{n}", "model_patch": "x", "model_name_or_path": "m"} for n in (1, 2)]
     (tmp_path / "all_preds.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    assert [one.reward for one in by_task(swe_bench, tmp_path).values()] == [1.0, 0.0]
+    assert [one.reward for one in by_task(swe_bench, tmp_path).values()] == [1.0, 0.0, *(0.0 for _ in failed)]
+
+
+def test_details_of_every_instance_are_read_with_their_cost(tmp_path: Path) -> None:
+    details = {"org__repo-1": {"cost": 0.5, "api_calls": 7, "resolved": True}, "org__repo-2": {"resolved": False}}
+    path = tmp_path / "per_instance_details.json"
+    path.write_text(json.dumps(details, indent=2))
+    assert swe_bench.recognises(Probe(path))
+    found = by_task(swe_bench, path)
+    assert [(one.reward, one.usage.cost, one.fields.get("api_calls")) for one in found.values()] == [
+        (1.0, 0.5, 7.0),
+        (0.0, None, None),
+    ]
 
 
 @pytest.mark.parametrize("form", ["object", "array", "lines"])
@@ -280,7 +293,65 @@ def test_a_run_goes_through_diagnose_and_show(tmp_path: Path, part: str) -> None
     out = tmp_path / "out"
     done = CliRunner().invoke(app, ["diagnose", str(DATA / part), "--out", str(out)])
     assert done.exit_code == 0, done.output
-    assert "6 tasks, 6 rollouts" in done.output
+    # Of the batch, one instance is listed as incomplete: it is missing, and nobody's failure.
+    assert ("5 of 6 rollouts" if part.endswith("batch") else "6 tasks, 6 rollouts") in done.output
     shown = CliRunner().invoke(app, ["show", str(out), "org__repo-1:0"])
     assert shown.exit_code == 0, shown.output
     assert '"command"' in shown.output
+
+
+def openhands_row(task: str, result: dict[str, Any], error: str | None = None) -> dict[str, Any]:
+    """A row with the keys that a run of OpenHands' benchmarks writes."""
+    return {
+        "instance_id": task, "test_result": result, "instruction": "do", "metadata": {"llm": {"model": "m"}},
+        "history": [], "metrics": {}, "error": error,
+    }  # fmt: skip
+
+
+def write_lines(path: Path, rows: list[dict[str, Any]]) -> None:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+
+def test_a_run_is_read_with_its_report_and_the_attempts_that_broke(tmp_path: Path) -> None:
+    write_lines(tmp_path / "output.jsonl", [openhands_row("a", {"git_patch": "x"}), openhands_row("b", {})])
+    write_lines(tmp_path / "output_errors.jsonl", [openhands_row(task, {}, "ConnError: x") for task in ("b", "c")])
+    write_lines(tmp_path / "output.critic_attempt_1.jsonl", [openhands_row("a", {})])
+    report = {"submitted_ids": ["a", "b", "c"], "resolved_ids": ["a"], "unresolved_ids": ["b"], "error_ids": ["c"]}
+    (tmp_path / "output.report.json").write_text(json.dumps(report))
+    found = list(openhands.read(tmp_path))
+    rollouts = [one for one in found if isinstance(one, Rollout)]
+    assert [(one.task, one.repeat, one.reward, one.ending.name) for one in rollouts] == [
+        ("a", 0, 1.0, None), ("b", 0, 0.0, None), ("c", 0, 0.0, "ConnError"),
+    ]  # fmt: skip
+    assert len({one.source.offset for one in rollouts if one.source}) == 3
+    assert [one.text for one in found if isinstance(one, Note)] == [
+        "attempts a critic chose from are not read: output.critic_attempt_1.jsonl"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("result", "reward"),
+    [
+        pytest.param({"score": True, "ground_truth": "x"}, 1.0, id="score"),
+        pytest.param({"result": False, "matched": "A"}, 0.0, id="one_flag"),
+        pytest.param({"eval_result": {"passed": 0.5, "num_tests": 2}}, 0.0, id="some_tests"),
+        pytest.param({"eval_result": {"passed": 1.0, "num_tests": 2}}, 1.0, id="every_test"),
+        pytest.param({"ok": True, "done": False}, None, id="two_flags"),
+        pytest.param({"exit_code": 1}, None, id="no_verdict"),
+    ],
+)
+def test_verdicts_of_other_benchmarks_count(tmp_path: Path, result: dict[str, Any], reward: float | None) -> None:
+    write_lines(tmp_path / "output.jsonl", [openhands_row("a", result)])
+    assert by_task(openhands, tmp_path)["a"].reward == reward
+
+
+def test_time_is_what_passed_between_the_first_and_the_last_event(tmp_path: Path) -> None:
+    stamps = ("2026-01-01T10:00:00.500000", "2026-01-01T10:02:00.500000")
+    history = [{"action": "message", "source": "user", "args": {"content": "go"}, "timestamp": at} for at in stamps]
+    write_lines(tmp_path / "output.jsonl", [{**openhands_row("a", {}), "history": history}])
+    assert by_task(openhands, tmp_path)["a"].seconds == 120.0
+    messages = [{"role": role, "content": "x", "timestamp": at} for role, at in (("user", 10.0), ("assistant", 12.5))]
+    path = tmp_path / "org__repo-1.traj.json"
+    path.write_text(json.dumps({"info": {"mini_version": "1.9", "exit_status": "Submitted"}, "messages": messages}))
+    [rollout] = [one for one in swe_agents.read(path) if isinstance(one, Rollout)]
+    assert (rollout.seconds, rollout.agent) == (2.5, "mini-swe-agent")

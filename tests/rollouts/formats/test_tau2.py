@@ -115,6 +115,7 @@ def test_only_calls_that_change_something_are_expected_where_tools_are_typed() -
         ],
         outputs=["refund", "5 days"],
         checks=["Agent is polite."],
+        script="airline\nYou want to cancel.\nBe brief.",
     )  # fmt: skip
 
 

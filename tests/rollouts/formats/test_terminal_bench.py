@@ -41,6 +41,11 @@ def test_a_run_folder_adds_trials_the_summary_does_not_list() -> None:
     assert set(trials(RUN)) - set(trials(RUN / "results.json")) == {"late:1"}
 
 
+def test_a_task_id_that_no_file_system_could_hold_has_no_folder(tmp_path: Path) -> None:
+    row = {"task_id": "t" * 9000, "trial_name": "one", "is_resolved": True, "failure_mode": "unset"}
+    assert [trial.reward for trial in trials(written(tmp_path / "rows.jsonl", [row])).values()] == [1.0]
+
+
 @pytest.mark.parametrize(
     ("key", "kind", "origin"),
     [

@@ -2,6 +2,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from trace_samples import (
     ANSWER,
@@ -26,7 +27,7 @@ from blade.cli.main import app
 from blade.rollouts.formats import langfuse as langfuse_reader
 from blade.rollouts.formats.building import Trajectory
 from blade.rollouts.formats.chats import chat
-from blade.rollouts.formats.reader import Note
+from blade.rollouts.formats.reader import Note, Probe
 from blade.rollouts.formats.registry import reader_for
 from blade.rollouts.values import BadLine, Rollout
 
@@ -234,3 +235,18 @@ def test_traces_are_diagnosed_and_shown(tmp_path: Path) -> None:
     assert json.loads((out / "analysis.json").read_text())["metrics"]["pass_at_1"]["value"] == 0.5
     shown = CliRunner().invoke(app, ["show", str(out), f"{b'bad'.hex().rjust(32, '0')}:0"])
     assert "too slow" in shown.output
+
+
+def test_a_langfuse_trace_downloaded_by_hand_has_its_observations_and_scores_beside_it(tmp_path: Path) -> None:
+    [trace] = langfuse()[:1]
+    beside = {name: trace[name] for name in ("observations", "scores")}
+    alone = {name: value for name, value in trace.items() if name not in beside}
+    whole, parts = tmp_path / "whole.json", tmp_path / "trace.json"
+    whole.write_text(json.dumps([trace]))
+    parts.write_text(json.dumps({"trace": alone, **beside}))
+    assert langfuse_reader.recognises(Probe(parts))
+    first, second = (
+        [msgspec.structs.replace(one, source=None) for one in langfuse_reader.read(path) if isinstance(one, Rollout)]
+        for path in (whole, parts)
+    )
+    assert first == second and len(first) == 1
