@@ -5,7 +5,7 @@ row contains may raise anything but `BadRow`.
 """
 
 import json
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -15,6 +15,8 @@ from blade.rollouts.lines import OVERLONG, longest_line
 
 ITEM_TEXTS = ("type", "role", "name", "call_id", "tool_call_id")
 SHOWN = 40
+BEYOND_JSON = (b"NaN", b"Infinity", b"\\u")
+"""What Python writes into JSON although strict decoders refuse it."""
 
 
 class BadRow(Exception):
@@ -57,7 +59,8 @@ def mended_row(record: Any, layout: Layout) -> Any:
 
 
 def decode_any(data: bytes) -> Any:
-    """Any JSON value; lone surrogates, which strict decoders refuse, become replacement characters."""
+    """Any JSON value, and what Python writes although JSON lacks it: NaN and Infinity are unknown numbers, lone
+    surrogates become replacement characters."""
     if not data.isascii():
         check_utf8(data)
     try:
@@ -65,23 +68,19 @@ def decode_any(data: bytes) -> Any:
     except RecursionError as error:
         raise BadRow("is nested too deeply to read") from error
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-        if b"\\u" in data:
-            return decode_surrogates(data)
+        if any(mark in data for mark in BEYOND_JSON):
+            return decode_python(data)
         raise BadRow(reason_for(data, error)) from error
 
 
-def decode_surrogates(data: bytes) -> Any:
+def decode_python(data: bytes) -> Any:
     try:
-        text = json.dumps(json.loads(data, parse_constant=refuse_constant), ensure_ascii=False)
+        text = json.dumps(json.loads(data, parse_constant=lambda _: None), ensure_ascii=False)
         return msgspec.json.decode(text.encode("utf-8", "replace"))
     except RecursionError as error:
         raise BadRow("is nested too deeply to read") from error
     except (ValueError, msgspec.MsgspecError) as error:
         raise BadRow(reason_for(data, error)) from error
-
-
-def refuse_constant(name: str) -> NoReturn:
-    raise ValueError(name)
 
 
 def reason_for(data: bytes, error: Exception) -> str:
@@ -99,9 +98,6 @@ def reason_for(data: bytes, error: Exception) -> str:
         return "holds a number too large to read"
     if "truncated" in str(error):
         return "is truncated: the JSON ends before its object does"
-    for constant in (b"NaN", b"Infinity"):
-        if constant in text:
-            return f"contains {constant.decode()}, which is not JSON; write null for an unknown number"
     return f"is not JSON: {str(error).removeprefix('JSON is malformed: ')}"
 
 

@@ -27,11 +27,12 @@ LARGEST = 1 << 31
 Lists = dict[str, list[Any]]
 
 
-def records_path(path: Path, lone: dict[str, Any], names: Sequence[str]) -> str | None:
+def records_path(path: Path, lone: dict[str, Any], names: Sequence[str], *, has_table: bool = False) -> str | None:
     """Where the records of a document are; `None` when the one object it holds is a record itself.
 
     Args:
         names: fields the user says that records have.
+        has_table: whether its members may be rows of a table.
 
     Raises:
         UsageError: that is not clear.
@@ -44,22 +45,18 @@ def records_path(path: Path, lone: dict[str, Any], names: Sequence[str]) -> str 
     scored = [where for where, rows in found.items() if is_scored(rows, names)]
     if len(scored) == 1 and len(found[scored[0]]) == max(map(len, found.values())):
         return scored[0]
-    if not found and len(lone) > 1 and all(isinstance(value, dict) for value in lone.values()):
-        raise Unclear(
-            f"{path}: holds one JSON object of {len(lone)} objects; write what is a rollout one per line:",
-            path,
-            [Choice(jq(program, path), meaning=meaning) for program, meaning in from_objects(lone)],
-        )
-    raise unclear(path, lone, found, scored)
-
-
-def from_objects(lone: dict[str, Any]) -> list[tuple[str, str]]:
-    """The programs that write what an object of objects holds as rollouts, and what each takes them for."""
-    found = [("to_entries[] | {task_id: .key} + .value", "each object is one, under its task")]
-    if all(isinstance(value, bool | int | float | None) for row in lone.values() for value in row.values()):
+    choices: list[Choice] = []
+    if has_table:
+        choices.append(Choice("--format", "json-table", "a table by task or in columns"))
+    if lone and all(is_numbers(row) for row in lone.values()):
         program = "to_entries[] | .key as $run | .value | to_entries[] | {run: $run, task_id: .key, score: .value}"
-        found.insert(0, (program, "each number is one: a run's score at a task"))
-    return found
+        choices.append(Choice(jq(program, path), meaning="each number is one: a run's score at a task"))
+    raise unclear(path, lone, found, scored, choices)
+
+
+def is_numbers(value: Any) -> bool:
+    """Whether a value is an object of nothing but numbers."""
+    return isinstance(value, dict) and all(isinstance(inner, bool | int | float | None) for inner in value.values())
 
 
 def lists_in(value: Any, prefix: str = "", depth: int = 1) -> Lists:
@@ -82,27 +79,26 @@ def is_scored(rows: list[Any], names: Sequence[str]) -> bool:
     return 2 * having > len(rows)
 
 
-def unclear(path: Path, lone: dict[str, Any], found: Lists, scored: list[str]) -> UsageError:
+def unclear(path: Path, lone: dict[str, Any], found: Lists, scored: list[str], choices: list[Choice]) -> UsageError:
     """What a document holds, and what to say about it."""
     order = sorted(found, key=lambda where: (where not in scored, -len(found[where])))[:3]
+    words = [name for name, value in lone.items() if is_words(value)]
+    if not order and not choices and len(words) > 1:
+        program = f"to_entries[] | select(.key | IN({', '.join(map(jq_key, words))})) | .key as $key"
+        text = f"{program} | .value[] | {{task_id: ., status: $key}}"
+        choices = [Choice(jq(text, path), meaning="the lists hold tasks, by how they ended")]
+    if not choices or len(found) == len(order):
+        choices = [*(Choice("--records", where) for where in order if "role" not in found[where][0]), *choices]
+    if len(words) < len(lone):
+        choices = [*choices, Choice("--format", "records", "the object is a rollout")]
     if not order:
-        words = [name for name, value in lone.items() if is_words(value)]
-        choices = [Choice("--format", "records", "the object is a rollout")] if len(words) < len(lone) else []
-        if len(words) > 1:
-            program = f"to_entries[] | select(.key | IN({', '.join(map(jq_key, words))})) | .key as $key"
-            text = f"{program} | .value[] | {{task_id: ., status: $key}}"
-            choices.insert(0, Choice(jq(text, path), meaning="the lists hold tasks, by how they ended"))
         return Unclear(
             f"{path}: holds one JSON object and no list of records; expected records one per line or in an array.",
             path,
             choices,
         )
     lists = ", ".join(f"{where} ({len(found[where])})" for where in order)
-    return Unclear(
-        f"{path}: holds one JSON object around lists ({lists}); say which of them holds the rollouts:",
-        path,
-        [Choice("--records", where) for where in order],
-    )
+    return Unclear(f"{path}: holds one JSON object around lists ({lists}); say what is a rollout:", path, choices)
 
 
 def is_words(value: Any) -> bool:

@@ -15,7 +15,8 @@ import numpy as np
 from blade.errors import Choice, InputError, Unclear, UsageError
 from blade.rollouts.columns import Column
 from blade.rollouts.documents import jq, jq_path, reshaping
-from blade.rollouts.formats import Format, bare
+from blade.rollouts.formats import Format, bare, json_tables
+from blade.rollouts.formats.reader import Probe
 from blade.rollouts.grouping import ReadOptions
 from blade.rollouts.identity import FEW, Identity, assign_keys, choose_identity, numbers_attempts, own_fields
 from blade.rollouts.outcome import as_scores
@@ -261,7 +262,7 @@ def no_score(rows: Rows, form: Format, options: ReadOptions, path: Path, first: 
     """What to do about records without a score: fields called after one are offered first, then flags, words that come
     again, and numbers; and how scores in lists become rows of their own."""
     fields = [name for name in own_fields(rows) if name != form.output]
-    reshaped = reshaping(first, options.records, path)
+    reshaped = [] if json_tables.recognises(Probe(path)) else reshaping(first, options.records, path)
     if not fields and not reshaped:
         return InputError(f"{path}: no score found in these records: none of their fields holds a single value.")
     taken = {*form.task_fields, *form.repeat_fields, *MODEL_FIELDS}
@@ -272,7 +273,9 @@ def no_score(rows: Rows, form: Format, options: ReadOptions, path: Path, first: 
         (name for name, rank in ranks.items() if rank is not None),
         key=lambda name: (not is_named_like_a_score(name, form), ranks[name]),
     )[: MOST_OFFERED - len(reshaped)]
-    choices = [*reshaped, *(Choice("--reward-field", name) for name in likely)]
+    offered = [Choice("--reward-field", name) for name in likely]
+    flags = sum(ranks[name] == 0 for name in likely)
+    choices = [*offered[:flags], *reshaped, *offered[flags:]]
     there = f"fields there are: {', '.join([*fields[:12], *([form.output] if form.output else [])])}"
     return Unclear(f"{path}: no score found in these records; name it with --reward-field ({there}).", path, choices)
 

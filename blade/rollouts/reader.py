@@ -16,7 +16,7 @@ from blade.errors import InputError
 from blade.rollouts import cache, documents, formats
 from blade.rollouts.decoding import Plan, collector_paused, whole_rows
 from blade.rollouts.fields import learn
-from blade.rollouts.formats import Format
+from blade.rollouts.formats import Format, json_tables
 from blade.rollouts.formats.reader import Reader
 from blade.rollouts.identity import PER_ROLLOUT
 from blade.rollouts.lines import (
@@ -113,7 +113,8 @@ def open_file(path: Path, reading: Reading) -> Opening:
     samples = list(whole_rows(itertools.islice(first_records(path, layout, head), SAMPLE_RECORDS)))
     records = reading.records
     if records is None and reading.format not in formats.FORMATS and is_document(path, layout, samples):
-        records = documents.records_path(path, samples[0], reading.fields)
+        table = json_tables.table_of(samples[0])
+        records = documents.records_path(path, samples[0], reading.fields, has_table=table is not None)
     if records is not None:
         layout = "wrapped"
         samples = list(whole_rows(wrapped_records(path, records)[:SAMPLE_RECORDS]))

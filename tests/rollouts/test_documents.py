@@ -35,8 +35,8 @@ def test_a_lone_summary_is_refused(tmp_path: Path) -> None:
         blade.read(write(tmp_path, {"accuracy": 0.398, "n": 80}))
 
 
-def test_rollouts_under_their_tasks_are_refused_with_a_command_that_writes_them_as_lines(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"one JSON object of 2 objects; .*\n  jq -c 'to_entries"):
+def test_numbers_that_may_be_rollouts_under_their_tasks_are_refused_with_both_readings(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"one JSON object.*\n  blade .*--format json-table.*\n  jq -c 'to_entries"):
         blade.read(write(tmp_path, {"a": {"score": 1}, "b": {"score": 0}}))
 
 
@@ -53,6 +53,8 @@ def test_several_lists_are_asked_about_with_commands_to_copy(tmp_path: Path) -> 
     assert str(error.value).split("\n")[1:] == [
         f"  blade diagnose {path} --records runs.first",
         f"  blade diagnose {path} --records runs.second",
+        f"  blade diagnose {path} --format json-table    # a table by task or in columns",
+        f"  blade diagnose {path} --format records    # the object is a rollout",
     ]
     assert len(blade.read(path, records="runs.second").table) == 2
 

@@ -308,8 +308,6 @@ def test_neither_judges_nor_row_numbers_are_offered_as_scores(tmp_path: Path) ->
                      id="scores_by_run_and_task"),
         pytest.param({"passed": ["a", "b"], "failed": ["c"]}, {"reward_field": "status", "true_words": ("passed",)},
                      3, 3, id="tasks_by_ending"),
-        pytest.param({"a": {"passed": True, "log": "x"}, "b": {"passed": False, "log": "y"}}, {}, 2, 2,
-                     id="objects_by_task"),
     ],
 )  # fmt: skip
 def test_the_command_that_reshapes_a_file_makes_it_readable(

@@ -57,7 +57,6 @@ def test_a_reward_that_is_no_number_leaves_its_row_unscored_and_says_why(
 @pytest.mark.parametrize(
     ("reward", "reason"),
     [
-        pytest.param("NaN", "contains NaN, which is not JSON; write null for an unknown number", id="nan"),
         pytest.param("1e999", "holds a number too large to read", id="beyond_any_number"),
         pytest.param("9" * 5000, "holds a number too large to read", id="beyond_any_integer"),
     ],
@@ -70,6 +69,16 @@ def test_a_reward_that_is_no_json_makes_a_bad_line_and_the_reading_goes_on(
     assert keys(run) == ["0:0", "2:0"]
     [(line, said)] = reasons(run)
     assert (line, said[: len(reason)]) == (2, reason)
+
+
+@pytest.mark.parametrize("written", ["NaN", "-Infinity", "Infinity"])
+@pytest.mark.parametrize("between", ["\n", ", "], ids=["lines", "array"])
+def test_numbers_that_only_python_writes_are_unknown(tmp_path: Path, written: str, between: str) -> None:
+    rows: list[Any] = [{"task_id": f"t{i}", "reward": i % 2, "note": "NaN in a text"} for i in range(4)]
+    rows[2] |= {"reward": "ODD", "loss": "ODD"}
+    text = between.join(map(json.dumps, rows)).replace('"ODD"', written)
+    run = read_rows(tmp_path, [text if between == "\n" else f"[{text}]"])
+    assert (keys(run), scores(run), run.bad) == (["t0:0", "t1:0", "t2:0", "t3:0"], [0.0, 1.0, None, 1.0], [])
 
 
 def test_a_missing_reward_is_unknown_and_no_failure(tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ from blade.rollouts.formats import (
     harbor,
     helm,
     inspect,
+    json_tables,
     langfuse,
     langsmith,
     lighteval,
@@ -67,6 +68,7 @@ READERS: tuple[Reader, ...] = (
     openai_evals.READER,
     helm.READER,
     delimited.READER,
+    json_tables.READER,
 )
 NATIVE = {
     "gym": "NeMo Gym rollouts (JSON Lines) with their sidecars",

@@ -39,6 +39,8 @@ SAMPLES = [
     pytest.param("inspect", "inspect/agents.eval", id="inspect"),
     pytest.param("inspect", "inspect/agents.json", id="inspect-object"),
     pytest.param("helm", "made/helm", id="helm"),
+    pytest.param("json-table", "made/table.json", id="json-table"),
+    pytest.param("json-table", "made/objects", id="json-objects"),
     pytest.param("openai-evals", "made/openai-evals.jsonl", id="openai-evals"),
     *(pytest.param(name.removesuffix("-openinference"), f"made/{name}.jsonl", id=name) for name in TRACES),
     pytest.param("atif", "harbor/job/chess__e5/agent/trajectory.json", id="atif"),
@@ -98,6 +100,14 @@ def copied(source: Path, folder: Path) -> Path:
         return write_run(
             folder / "helm", [request_state("id1", " A"), request_state("id2", None)], {("id1", 0, None): 1}
         )
+    rows = {name: {"passed": name > "b", "tests": [{"n": 1}], "note": name} for name in "abcd"}
+    if source.name == "table.json":
+        return write_lines(folder / source.name, [{"mean": 0.5, "eval": rows}])
+    if source.name == "objects":
+        (folder / "objects").mkdir()
+        for name, row in rows.items():
+            write_lines(folder / "objects" / f"{name}.json", [row])
+        return folder / "objects"
     if source.name == "openai-evals.jsonl":
         return write_log(folder, EVENTS, report={"accuracy": 1})
     if source.parent.name == "made":
