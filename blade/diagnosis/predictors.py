@@ -282,9 +282,9 @@ def field_features(table: RolloutTable, outcomes: Outcomes) -> dict[str, list[Va
 
 
 def is_constant_within(column: Column, task: Ints) -> bool:
-    """Whether all attempts at a task have the same value."""
-    codes = column.coded().values.astype(np.int64)
-    return bool(np.unique(np.stack([task, codes]), axis=1).shape[1] == len(np.unique(task)))
+    """Whether all attempts at a task, whose rows stand together, have the same value as the first."""
+    codes = column.coded().values
+    return bool((codes == codes[np.searchsorted(task, task)]).all())
 
 
 def value_of(column: Column, row: int) -> Value:
