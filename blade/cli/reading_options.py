@@ -25,7 +25,9 @@ TaskField = Annotated[
     str | None, typer.Option(metavar="F", help="Field that identifies the task; use dots for nested fields.")
 ]
 RepeatField = Annotated[str | None, typer.Option(metavar="F", help="Field that numbers the repeats of a task.")]
-RewardField = Annotated[str | None, typer.Option(metavar="F", help="Field that contains the score.")]
+RewardField = Annotated[
+    str | None, typer.Option(metavar="F", help="Field that contains the score; -F when less is better.")
+]
 OutputField = Annotated[
     str | None, typer.Option(metavar="F", help="Field that contains the output: a text or a list of messages.")
 ]

@@ -1,4 +1,4 @@
-"""One answer, two verdicts: rollouts whose very answer to the very task scored higher in the other run.
+"""One answer, two verdicts: rollouts whose very answer to the very task scored higher or lower in the other run.
 
 Then the verifier, the judge or the expected answer changed, not the model. The answer is what a field of the rows has;
 without such a field it is all that was said and done, which is read only of rows that have a twin of the same size.
@@ -33,23 +33,22 @@ class Verdicts(NamedTuple):
     """Highest score of each answer."""
 
 
-def find_contradictions(base: Diagnosed, candidate: Diagnosed, pairing: Pairing) -> tuple[Bools, Bools]:
-    """Per row of each run: every verdict on its answer is lower here than any in the other run."""
+def find_contradictions(base: Diagnosed, candidate: Diagnosed, pairing: Pairing) -> tuple[Bools, ...]:
+    """Per row of each run: whether all verdicts on its answer are lower, or all higher, than any in the other run.
+
+    Both sides of a contradiction are marked: of graded scores each has a loss, and only their difference is explained.
+    """
     texts = [answer_texts(diagnosed.run.table) for diagnosed in (base, candidate)]
     if not all(any(side) for side in texts):
         texts = texts_of_twins(base.run, candidate.run, pairing)
     mine = read_verdicts(base, pairing.base, texts[0])
     theirs = read_verdicts(candidate, pairing.candidate, texts[1])
-    return contradicted(mine, theirs), contradicted(theirs, mine)
-
-
-def contradicted(mine: Verdicts, theirs: Verdicts) -> Bools:
-    wrong = {
+    odd = {
         key
-        for key, highest in mine.highest.items()
-        if key in theirs.lowest and highest < theirs.lowest[key] - TOLERANCE
+        for key in mine.highest.keys() & theirs.highest.keys()
+        if mine.highest[key] < theirs.lowest[key] - TOLERANCE or theirs.highest[key] < mine.lowest[key] - TOLERANCE
     }
-    return np.asarray([key in wrong for key in mine.keys], dtype=np.bool_)
+    return tuple(np.asarray([key in odd for key in side.keys], dtype=np.bool_) for side in (mine, theirs))
 
 
 def read_verdicts(diagnosed: Diagnosed, scores: Scores, texts: list[str | None]) -> Verdicts:

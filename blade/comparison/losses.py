@@ -34,7 +34,7 @@ class Charge(NamedTuple):
 
 INFRASTRUCTURE: Final = Charge("infrastructure", "infrastructure", "infrastructure failures")
 VERIFIER: Final = Charge("verifier", "verifier", "verifier, judge or environment failures")
-VERDICT: Final = Charge("verdict", "verifier", "answers that the other run's verifier passed")
+VERDICT: Final = Charge("verdict", "verifier", "answers that the two runs score differently")
 BEHAVIOURS: Final = tuple(Charge(rule.code, "behaviour", rule.title) for rule in RULES if rule.kind == "behaviour")
 UNEXPLAINED: Final = Charge("unexplained", "unexplained", "failures that nothing in the rows explains")
 MOST_MODES: Final = 20

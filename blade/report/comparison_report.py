@@ -75,7 +75,7 @@ DEFINITIONS: Final = {
     ),
     "charges": (
         "tried in this order, the first that fits is charged: infrastructure; verifier, judge or environment; an "
-        "answer that the other run's verifier passed; the failure modes of either run, the most telling kind first; "
+        "answer that the two runs score differently; the failure modes of either run, the most telling kind first; "
         "each behaviour in the order of the signals; unexplained"
     ),
     "what a part is not": "it says where the change shows, not what would have happened otherwise",

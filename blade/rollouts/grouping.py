@@ -80,7 +80,7 @@ class ReadOptions(msgspec.Struct, frozen=True, kw_only=True):
         """The part of the options a scan depends on."""
         named = (self.task_field, self.repeat_field, self.reward_field, *self.group_by, *self.fields)
         where = fields_of(self.where) if self.where else ()
-        parts = (self.reward_field or "").split("/")
+        parts = (self.reward_field or "").removeprefix("-").split("/")
         fields = tuple(sorted({name for name in (*named, *parts, *where) if name and name != BY_FILE}))
         return Reading(
             format=self.format,

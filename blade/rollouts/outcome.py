@@ -45,7 +45,7 @@ def choose_reward(
 ) -> str | None:
     """The field that holds the score; `None` when rows have none, unless one is required of records."""
     if wanted is not None:
-        for name in quotient(wanted, rows.columns) or (wanted,):
+        for name in named_fields(wanted, rows.columns):
             require_field(rows, name)
         return wanted
     found = [path for path in form.reward_fields if path in rows.columns and rows.columns[path].kind != "list"]
@@ -58,6 +58,11 @@ def quotient(name: str, fields: Collection[str]) -> tuple[str, str] | None:
     """The two fields of a score given as `score/max_score`; `None` for the name of one field."""
     made, slash, most = name.partition("/")
     return (made, most) if slash and made and most and name not in fields else None
+
+
+def named_fields(name: str, fields: Collection[str]) -> tuple[str, ...]:
+    """The fields a score is made of: `score/max_score` of two, `-wer`, where less is better, of one."""
+    return quotient(name, fields) or ((name.removeprefix("-"),) if name not in fields else (name,))
 
 
 def scored_share(rows: Rows, path: str, words: Sequence[str] = ()) -> float:
@@ -75,6 +80,10 @@ def with_scores(rows: Rows, field: str | None, *, words: Sequence[str] = ()) -> 
         known = most > 0
         share = np.divide(made, most, out=np.full(len(rows), np.nan), where=known)
         return msgspec.structs.replace(rows, columns={**rows.columns, field: Column(kind="number", values=share)})
+    [name] = named_fields(field, rows.columns)
+    if name != field:
+        less = Column(kind="number", values=-as_scores(rows.columns[name]).numbers())
+        return msgspec.structs.replace(rows, columns={**rows.columns, field: less})
     return msgspec.structs.replace(rows, columns={**rows.columns, field: as_scores(rows.columns[field], words)})
 
 

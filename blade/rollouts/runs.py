@@ -20,7 +20,8 @@ from blade.rollouts.foreign import scan_source
 from blade.rollouts.formats.reader import Reader
 from blade.rollouts.formats.registry import check_format, reader_for
 from blade.rollouts.grouping import Draft, ReadOptions, draft_runs
-from blade.rollouts.guessing import check_words, guesses
+from blade.rollouts.guessed_score import check_words
+from blade.rollouts.guessing import guesses
 from blade.rollouts.identity import Keys, assign_keys, choose_identity, join_keys, task_codes, unkeyed_reason
 from blade.rollouts.joining import Join
 from blade.rollouts.reader import FileScan, scan_file

@@ -6,6 +6,7 @@ and `not in` and nothing else. The expression is taken apart, never run.
 """
 
 import ast
+import json
 import operator
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -130,3 +131,12 @@ def by_level(column: Column, test: Callable[[Any], bool], *, unknown: bool) -> M
     coded = column.coded()
     table = np.asarray([*(test(level) for level in coded.levels), unknown], dtype=np.bool_)
     return np.asarray(table[coded.values])
+
+
+def where_name(name: str) -> str:
+    """A field as `--where` writes it."""
+    return name if all(part.isidentifier() for part in name.split(".")) else f"field({json.dumps(name)})"
+
+
+def literal(level: object) -> str:
+    return json.dumps(level, ensure_ascii=False) if isinstance(level, str) else str(level)

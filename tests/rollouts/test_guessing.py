@@ -326,3 +326,31 @@ def test_the_command_that_reshapes_a_file_makes_it_readable(
 def test_what_is_asked_survives_the_way_back_from_a_worker(tmp_path: Path) -> None:
     asked = Unclear("say which:", tmp_path / "a b.jsonl", [Choice("--task-field", "x y", "a task")], ["--score", "s"])
     assert str(pickle.loads(pickle.dumps(asked))) == str(asked)
+
+
+def test_a_score_of_which_less_is_better_counts_with_the_other_sign(tmp_path: Path) -> None:
+    rows = [{"id": n, "wer": n / 10} for n in range(3)]
+    run = read_rows(tmp_path, rows, reward_field="-wer")
+    assert (run.table.reward.tolist(), run.reward_field) == ([0.0, -0.1, -0.2], "-wer")
+    with pytest.raises(UsageError, match="no row has a field 'cer'"):
+        read_rows(tmp_path, rows, reward_field="-cer")
+
+
+@pytest.mark.parametrize(
+    ("flags", "offered"),
+    [
+        ((True, True, True), "--reward-field -score"),
+        ((True, False, True), "--where 'is_lower_better == false'"),
+        ((False, False, False), None),
+    ],
+)
+def test_rows_that_say_less_is_better_are_asked_about(
+    tmp_path: Path, flags: tuple[bool, ...], offered: str | None
+) -> None:
+    rows = [{"task_id": n, "score": 0.3 + n / 10, "is_lower_better": flag} for n, flag in enumerate(flags)]
+    if offered is None:
+        assert len(read_rows(tmp_path, rows).table) == 3
+        return
+    with pytest.raises(UsageError, match="by `is_lower_better`, less of `score` is better in") as error:
+        read_rows(tmp_path, rows)
+    assert offered in commands_of(error)[0]
