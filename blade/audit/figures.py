@@ -87,7 +87,8 @@ NO_FIGURES = re.compile(
 """Numbers that say nothing about how much, or only how an interval was made."""
 PART = "|".join(sorted((re.sub(r"[ -]", "[ -]", part) for part in PARTS), key=len, reverse=True))
 WORD = re.compile(
-    rf"\b(?:(?P<part>(?:{PART})(?=\s+(?:of|as)\b)|half(?=\s+(?:the|all|its|their|these|those)\b))"
+    rf"\b(?:(?P<part>(?<!first )(?<!second )(?<!other )(?:{PART})(?=\s+(?:of|as)\b)"
+    rf"|half(?=\s+(?:the|all|its|their|these|those)\b))"
     rf"|(?:{'|'.join(sorted((re.sub(r'[ -]', '[ -]', word) for word in WORDS), key=len, reverse=True))}))\b",
     re.IGNORECASE,
 )

@@ -29,7 +29,9 @@ WHOLE = re.compile(r"\b(?:all|of|the|all of the|of the|all the)\s+$", re.IGNOREC
 MOST_ROWS = 200
 """What a sentence above a table counts beyond this is not its rows."""
 ONLY = re.compile(r"\b(?:only|exclusively|solely|entirely)\s+(?:(?:occurs?|found|seen|happens?)\s+)?in\s+(?:the\s+)?")
-SOME = re.compile(r"\b(?:top|first|some|such as|e\.g|for example|includ\w+|among|at least|more|other|etc)\b|…", re.I)
+SOME = re.compile(
+    r"\b(?:top|first|some|such as|e\.g|for example|includ\w+|among|at least|more|(?<!the )other|etc)\b|…", re.I
+)
 """What says that not everything is counted or listed."""
 PHRASE_END = re.compile(r"[,;:.()|]|\b(?:of|and|in|by|that|which|are|were|is|was|from|with)\b|\d")
 

@@ -38,6 +38,7 @@ INLINE = re.compile(
     r"|(?P<struck>~~[^~]{1,4000}~~|<(?P<gone>del|s|strike)>.{0,4000}?</(?P=gone)>|!\[[^\[\]]{0,500}\]\([^()\s]{0,1000}\))"
     r"|\[(?P<link>[^\[\]]{0,500})\]\([^()\s]{0,1000}\)"
     r"|(?P<tag></?[a-zA-Z][^<>\n]{0,200}>)"
+    r"|(?P<times>(?<=\d)\*(?=\d))"
     r"|(?P<mark>\*{1,3}(?=\S)|(?<=\S)\*{1,3}|(?<!\w)_{1,3}(?=\S)|(?<=\S)_{1,3}(?!\w)|~~)",
     re.DOTALL,
 )
@@ -181,8 +182,8 @@ def visible(text: str) -> str:
 
 
 def _plain_part(found: re.Match[str]) -> str:
-    if found["escaped"]:
-        return found["escaped"]
+    if found["escaped"] or found["times"]:
+        return found["escaped"] or found["times"]
     if found["code"] is not None:
         code = found["code"]
         stripped = code[1:-1] if code[0] == code[-1] == " " and code.strip() else code

@@ -1,10 +1,11 @@
 """Numbers in sentences that disagree with each other, or with a list beside them."""
 
+import math
 import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from blade.audit.figures import Figure, Pair, agrees, find_figures, find_pairs
+from blade.audit.figures import Figure, Pair, agrees, find_figures, find_pairs, tolerance
 from blade.audit.ledger import SOME
 from blade.audit.markdown import CODE, QUOTED, Document, blanked_code, shown, without_code_marks
 from blade.audit.verdicts import Check
@@ -15,9 +16,16 @@ VERSUS = re.compile(r"[\s)]*(?:vs\.?|versus|against|to|compared (?:to|with))\s+(
 """What stands between two numbers that are compared."""
 CHANGE_BEHIND = re.compile(r"[\s)]*[,(:;—–-]\s*(?:(?:a|an|i\.e\.)\s+)?(?:\w+\s+){0,3}(?:of\s+|by\s+)?")
 """What stands between two numbers and their difference."""
+RELATIVE = re.compile(
+    r"\s+(?:relative\s+)?(?:drop|decrease|reduction|decline|cut|fewer|less|lower|increase|rise|gain|growth|more|higher|slower)\b"
+)
 ID = r"[\w.-]*\d[\w.-]*"
 LISTED = re.compile(rf"(?:\s*\(|\s*:|\s*[—–-])\s*((?:{ID})(?:\s*,\s*(?:and\s+)?{ID}|\s+and\s+{ID})+)\s*[).;]?")
-ADDED = re.compile(r"(?<![\w.])(\d[\d,]*)((?:\s*\+\s*\d[\d,]*)+)(?:\s*=\s*(\d[\d,]*))?")
+ADDED = re.compile(r"(?<![\w.*×])(\d[\d,]*)((?:\s*\+\s*\d[\d,]*)+)(?!\s*[*×x]\s*\d)(?:\s*=\s*(\d[\d,]*))?")
+COMPUTED = re.compile(
+    r"(?<![\w.+*×-])(\d[\d,]*(?:(?:\s+[a-z]+)?\s*[+*×x]\s*\d[\d,]*(?:\s+[a-z]+)?)+?)\s*=\s*(\d[\d,]*)(?![\d.])"
+)
+"""Products and sums with what comes of them: `115 tasks x 4 trials = 460`, `22*3 + 17*2 = 100`."""
 PART = re.compile(r"(?<![\w.])(\d[\d,]*)\s+(?!of\b|%|percent)[A-Za-z][\w-]*")
 ALL = re.compile(r"\ball\s+(?:of\s+)?(?:the\s+)?$", re.IGNORECASE)
 MEMBERS = re.compile(r"\s+(?:[a-z-]+\s+){0,3}?(?:tasks?|problems?|questions?|rollouts?|instances?|ids?)\b")
@@ -41,7 +49,15 @@ def check_sentences(document: Document) -> Iterator[Check]:
     """Everything that sentences and cells get wrong by their own numbers."""
     for sentence in document.sentences():
         text = read_text(sentence.text, sentence.line)
-        for check in (check_parts, check_percentages, check_changes, check_ratios, check_additions, check_listing):
+        for check in (
+            check_about,
+            check_parts,
+            check_percentages,
+            check_changes,
+            check_ratios,
+            check_additions,
+            check_listing,
+        ):
             yield from check(text)
     yield from check_shared(document)
     for table in document.tables:
@@ -52,9 +68,12 @@ def check_sentences(document: Document) -> Iterator[Check]:
                 yield from check_percentages(text)
 
 
-SHARED = re.compile(r"\s*\(\s*|\s+(?:[\w/-]+\s+){1,4}?\(\s*")
+SHARED = re.compile(r"\s*\(\s*|\s+(?:[^\s()%\d]+\s+){1,8}?\(\s*")
 """What stands between a count and its share: `9 wrote files (50 %)`, `24.2 % (2,055 instances)`."""
 MOST_WRONG = 0.34
+ABOUT = re.compile(r"\W*(?:out\s+of|of|among|in)\s+(?:(?:all|the|these|those)\s+)*", re.IGNORECASE)
+REST = re.compile(r"\b(?:remaining|rest|others?)\s+$", re.IGNORECASE)
+"""What says that a number is what is left of a whole."""
 
 
 def check_shared(document: Document) -> Iterator[Check]:
@@ -69,10 +88,42 @@ def check_shared(document: Document) -> Iterator[Check]:
         fitting = {whole: [agrees(p, 100.0 * n.value / whole) for _, n, p in pairs] for whole in wholes if whole}
         whole = max(fitting, key=lambda one: (sum(fitting[one]), one), default=0.0)
         kept = [n.value for (_, n, _), fits in zip(pairs, fitting.get(whole, []), strict=False) if fits and n.value]
-        if len(set(kept)) >= 2 and max(kept) >= 10 and len(pairs) - sum(fitting[whole]) <= MOST_WRONG * len(pairs):
-            for (text, n, p), fits in zip(pairs, fitting[whole], strict=True):
-                if not fits:
+        # A share is of what its sentence names, or of what other shares are of as well.
+        lost = [
+            (text, n, p)
+            for place, (text, n, p) in enumerate(pairs)
+            if not any(fits[place] and (sum(fits) > 1 or names(text, one)) for one, fits in fitting.items())
+        ]
+        if len(set(kept)) >= 2 and max(kept) >= 10 and len(lost) <= MOST_WRONG * (len(kept) + len(lost)):
+            for text, n, p in lost:
+                if base_of(text) is None:
                     yield text.fault(p, f"{100.0 * n.value / whole:.1f} %", f"{n.value:,g} of {whole:,g}")
+
+
+def names(text: Text, whole: float) -> bool:
+    return any(one.value == whole for one in text.figures)
+
+
+def base_of(text: Text) -> Figure | None:
+    """What a sentence says at its beginning that all of it is about: `Of the 256 unresolved instances, …`."""
+    first = text.figures[0] if text.figures else None
+    return first if first and first.is_whole and ABOUT.fullmatch(text.text[: first.start]) else None
+
+
+def check_about(text: Text) -> Iterator[Check]:
+    """`Of the 256 instances, 41 (16.0 %) …; the remaining 215 …`: shares of that base, and what is left of it."""
+    base = base_of(text)
+    if base is None or not base.value:
+        return
+    wholes = {one.value for one in text.figures if one.is_whole and one.value}
+    for _, n, p in shares_of(text):
+        if n != base and not any(agrees(p, 100.0 * n.value / whole) for whole in wholes):
+            yield text.fault(p, f"{100.0 * n.value / base.value:.1f} %", f"{n.value:,g} of {base.value:,g}")
+    counts = [one for one in text.figures[1:] if one.is_whole and not (one.hedge or one.word)]
+    if len(counts) == 2 and REST.search(text.text[: counts[1].start]):
+        left = base.value - counts[0].value
+        if counts[1].value != left:
+            yield text.fault(counts[1], f"{left:,g}", f"what {counts[0].value:,g} leaves of {base.value:,g}")
 
 
 def shares_of(text: Text) -> Iterator[tuple[Text, Figure, Figure]]:
@@ -80,7 +131,9 @@ def shares_of(text: Text) -> Iterator[tuple[Text, Figure, Figure]]:
     parts = {one.start for pair in text.pairs for one in (pair.first, pair.second)}
     for first, second in zip(text.figures, text.figures[1:], strict=False):
         n, p = (first, second) if second.unit == "%" else (second, first)
-        is_pair = n.is_whole and p.unit == "%" and SHARED.fullmatch(text.text[first.end : second.start]) is not None
+        between = text.text[first.end : second.start]
+        is_pair = n.is_whole and p.unit == "%" and SHARED.fullmatch(between) is not None
+        is_pair &= not (p == first and between.startswith(" of "))  # of something that has no number here
         whole = next((pair for pair in text.pairs if pair.first == n), None)
         if is_pair and (n.start not in parts or whole is not None):
             yield text, n, p
@@ -112,6 +165,7 @@ def check_percentages(text: Text) -> Iterator[Check]:
             behind, before = text.text[pair.end : figure.start], text.text[figure.end : pair.start]
             is_behind = figure.start >= pair.end and SHARE_BEHIND.fullmatch(behind) is not None
             is_before = figure.end <= pair.start and re.fullmatch(r"\s*\(\s*", before) is not None
+            is_before |= before == ", " and text.text[figure.start - 1] + text.text[pair.end : pair.end + 1] == "()"
             if figure.unit == "%" and (is_behind or is_before) and not agrees(figure, share):
                 yield text.fault(figure, f"{share:.1f} %", "the share of the two numbers")
 
@@ -136,6 +190,12 @@ def check_changes(text: Text) -> Iterator[Check]:
         third = next((one for one in text.figures if one.start > second.end), None)
         if third is None or CHANGE_BEHIND.fullmatch(text.text[second.end : third.start]) is None:
             continue
+        is_relative = third.unit == "%" and first.unit not in ("%", "pp") and min(first.value, second.value) > 0
+        if is_relative and RELATIVE.match(text.text[third.end :]):
+            change = 100.0 * abs(second.value - first.value) / first.value
+            slack = 100.0 * (first.half + second.half) / first.value if first.unit or first.half < 0.5 else 0.0
+            if abs(third.value - change) > tolerance(third) + slack:
+                yield text.fault(third, f"{change:.1f} %", "the change of the two numbers")
         if third.unit.replace("pp", "%") != first.unit or (third.unit in ("%", "") and not third.signed):
             continue
         change = second.value - first.value
@@ -170,6 +230,11 @@ def check_additions(text: Text) -> Iterator[Check]:
         for whole in wholes:
             if not found.start() <= whole.start < found.end() and whole.value != sum(parts):
                 yield text.fault(whole, f"{sum(parts):,g}", f"{found[0]} is that many")
+    for found in COMPUTED.finditer(blanked_code(text.text)):
+        terms = [re.findall(r"\d[\d,]*", term) for term in found[1].split("+")]
+        true = sum(math.prod(map(number, term)) for term in terms)
+        if any(len(term) > 1 for term in terms) and number(found[2]) != true:
+            yield text.fault(found[0], f"{true:,g}", "what the numbers come to")
     yield from check_breakdown(text)
 
 

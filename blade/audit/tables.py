@@ -17,7 +17,7 @@ from blade.audit.verdicts import Check
 from blade.report.values import stems
 
 TOTAL = re.compile(
-    r"\W*(?:(?:grand\s+)?(?:total|sum|overall)s?(?:\s+\w+)?|all(?:\s+tasks|\s+rollouts)?)\W*", re.IGNORECASE
+    r"\W*(?:(?:grand\s+)?(?:total|sum|overall)s?(?:\s+\w+)?|all(?:\s+tasks|\s+rollouts)?|[Σ∑])\W*", re.IGNORECASE
 )
 CHANGE = re.compile(r"Δ|\b(?:delta|diff|difference|change|gain|drop|gap)\b", re.IGNORECASE)
 SHARE_OF = re.compile(r"(?:%|percent|share)\s+of\s+(?:the\s+|all\s+)?([\d,]{2,})|\((?:of|n\s*=)\s*([\d,]{2,})\)", re.I)
@@ -102,6 +102,7 @@ def check_tables(grids: Sequence[Grid]) -> Iterator[Check]:
     """Numbers of tables that break what their table keeps."""
     for grid in grids:
         yield from check_column_totals(grid)
+        yield from check_column_means(grid)
         yield from check_row_totals(grid)
         yield from check_relations(grid)
         yield from check_shares(grid)
@@ -151,6 +152,21 @@ def check_column_totals(grid: Grid) -> Iterator[Check]:
     yield from (not_the_sum(one) for one in sums if 0 < one.off <= most)
 
 
+def check_column_means(grid: Grid) -> Iterator[Check]:
+    """A last row that holds the means of most columns: the column whose mean it is not."""
+    columns = [
+        [cell for cell in cells if cell] for cells in grid.columns.values() if cells[-1] and cells[-1].figure.half < 0.5
+    ]
+    found = [
+        (cells[-1], math.fsum(one.figure.value for one in cells[:-1]) / (len(cells) - 1))
+        for cells in columns
+        if len(cells) > LEAST_ROWS
+    ]
+    broken = [(cell, mean) for cell, mean in found if abs(cell.figure.value - mean) > 2 * cell.figure.half + 1e-9]
+    if len(found) - len(broken) >= 2 > len(broken):
+        yield from (wrong(cell, f"{mean:.4g}", "the mean of the rows above") for cell, mean in broken)
+
+
 def check_row_totals(grid: Grid) -> Iterator[Check]:
     """A column of totals: rows whose counts do not add up where those of most rows do."""
     rows = [grid.row(place) for place in range(len(grid.table.rows))]
@@ -176,8 +192,9 @@ Row = tuple[Cell, Cell, Cell]
 def check_relations(grid: Grid) -> Iterator[Check]:
     """Columns of which one follows from two others in most rows: the rows in which it does not."""
     told: set[tuple[int, int]] = set()
-    for places in permutations(grid.columns, 3):
-        lines = zip(*(grid.columns[place] for place in places), strict=True)
+    columns = {**grid.columns, **{-place: shares_in(cells) for place, cells in grid.columns.items()}}
+    for places in permutations([place for place, cells in columns.items() if any(cells)], 3):
+        lines = zip(*(columns[place] for place in places), strict=True)
         rows = [(a, b, c) for a, b, c in lines if a is not None and b is not None and c is not None]
         for name, relation in RELATIONS.items():
             if not fits(name, rows):
@@ -194,6 +211,11 @@ def check_relations(grid: Grid) -> Iterator[Check]:
                     told.add((c.line, places[2]))
                     true = relation(a.figure.value, b.figure.value)
                     yield wrong(c, f"{true:,.4g}", name.format(a=shown(a.column), b=shown(b.column)))
+
+
+def shares_in(cells: Sequence[Cell | None]) -> list[Cell | None]:
+    """The shares that stand behind the counts of a column, as a column: `121 (52.4 %)`."""
+    return [cell and cell.share and cell._replace(figure=cell.share) for cell in cells]
 
 
 def is_telling(row: Row) -> bool:
@@ -262,7 +284,7 @@ def check_shares(grid: Grid) -> Iterator[Check]:
             said = shown(grid.table.header[place])
             yield Check(grid.table.line, said, "contradicted", f"{whole:,}", "the shares below are of it", "", said)
         for n, p in (*pairs, *none):
-            if not agrees(p.figure, 100.0 * n.figure.value / whole):
+            if n.figure.value <= whole and not agrees(p.figure, 100.0 * n.figure.value / whole):
                 yield wrong(p, f"{100.0 * n.figure.value / whole:.1f} %", f"{n.figure.value:,.0f} of {whole:,}")
 
 
