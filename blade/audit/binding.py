@@ -12,22 +12,14 @@ from functools import cached_property
 from typing import NamedTuple
 
 from blade.audit.figures import Figure, Pair, agrees, find_figures, find_pairs
-from blade.audit.markdown import CODE_CLOSE, CODE_OPEN, shown, without_code_marks
+from blade.audit.markdown import shown
 from blade.audit.mentions import TASK_HEAD, Spoken, tasks_in
 from blade.audit.sentences import SHARE_BEHIND
-from blade.audit.verdicts import Check, Verdict
-from blade.report.values import Value, stem, stems
+from blade.audit.task_rates import TaskRates
+from blade.audit.verdicts import FOLLOWS, Check, Verdict
+from blade.audit.wording import BESIDE, FROM_ABOVE, NOUN, noun_behind, noun_of_share, word_weights
+from blade.report.values import Value, stems
 
-TOKEN = re.compile(r"pass\s*[@^]\s*\w+|[A-Za-z][A-Za-z0-9'_]*|\d+(?:[.,]\d+)*|[,;:.()—–|]")
-NEAR = 6.0
-"""Words at this distance count half."""
-BESIDE = NEAR / (NEAR + 2)
-"""What a word counts that stands right beside a number, or one word away."""
-STOP = 4
-"""Words that a comma, a bracket or a turn counts for."""
-TURNS = frozenset({"while", "whereas", "but", "and", "against"})
-FROM_ABOVE = 0.25
-"""What a word in a heading counts."""
 ENOUGH = 2.2
 """What words must weigh, in nats, before they bind a number."""
 STRONG = 1.2
@@ -49,14 +41,6 @@ MANY_WORDS = 6
 """Words of a name that nobody leaves out; of a longer one some are."""
 MOST_BETWEEN = 3
 """Words between a number and its interval, at most."""
-ALL = re.compile(r"\ball(?:\s+of)?(?:\s+(?:its|the|their))?\s+$", re.IGNORECASE)
-OUTCOME = re.compile(r"\b(pass|succeed|succeeded|solv|fail)(?:es|ed|ing|e|s)?\b\W*(?:\w+\W+){0,2}$", re.IGNORECASE)
-"""What says of a task how a fraction of its rollouts ended."""
-OTHER_BASE = re.compile(r"\W*(?:of\s+)?(?:its\s+|the\s+)?(?:pass|fail|task|problem|question)", re.IGNORECASE)
-"""What makes a fraction one of failing rollouts, or of tasks."""
-PASS_HEAD = re.compile(r"^\W*(?:passed|passes|successes|succeeded)\W*$", re.IGNORECASE)
-COUNTED_TASKS = re.compile(r"\s+(?:tasks?\s+)?(?:\w+\s+){0,1}", re.IGNORECASE)
-FOLLOWS = "follows from the numbers beside it"
 WHOLE = re.compile(r"\b(?:of|over|across|all|in)\s+(?:the\s+|all\s+|its\s+)*$", re.IGNORECASE)
 """What stands before a number that says how many there are in all."""
 UNITS = {"%": 100.0, "pp": 100.0, "": 1.0}
@@ -111,16 +95,8 @@ class Binder:
         return found
 
     @cached_property
-    def rates(self) -> dict[str, list[tuple[int, int]]]:
-        """Of every task how many rollouts pass, and of how many, in each run."""
-        found: dict[str, list[tuple[int, int]]] = {}
-        for parent, values in self.by_address.items():
-            if re.fullmatch(r"\w+:/tasks/\d+", parent):
-                by_key = {value.written.rpartition(".")[2]: value for value in values}
-                if (passed := by_key.get("c")) is not None and (scored := by_key.get("n")) is not None:
-                    task = passed.written.removesuffix(".c").removeprefix("tasks").removeprefix(".").strip('[]"')
-                    found.setdefault(task, []).append((passed.value, scored.value))
-        return found
+    def task_rates(self) -> TaskRates:
+        return TaskRates(self.by_address)
 
     def check(self, spoken: Spoken) -> Iterator[Check]:
         """What became of every number of a text."""
@@ -131,7 +107,7 @@ class Binder:
         self.bases = {pair.first.start: pair.second for pair in fractions}
         self.portions = {pair.second.start: pair.first for pair in fractions}
         bound: dict[int, Value] = {}
-        settled = self.outcomes(spoken, fractions) | dict(shares_of_pairs(spoken, figures, fractions))
+        settled = self.task_rates.check(spoken, figures, fractions) | dict(shares_of_pairs(spoken, figures, fractions))
         found: list[tuple[Figure, Check]] = []
         for figure in figures:
             if figure.start in settled:
@@ -179,71 +155,6 @@ class Binder:
         own = [one for one in self.values if one.written == why and f'["{task}"]' in why]
         alike = [one for one in self.values if own and one.leaf == own[0].leaf and len(one.names) == len(own[0].names)]
         return any(one.value != own[0].value for one in alike)
-
-    def outcomes(self, spoken: Spoken, fractions: Sequence[Pair]) -> dict[int, Check]:
-        """`task 3 passed 1 of 4`, `12 tasks pass 1 of 4`, `task 28 fails in all 4`: what the tasks themselves say."""
-        found: dict[int, Check] = {}
-        alls = [Pair("fraction", one, one) for one in self.figures if ALL.search(spoken.text[: one.start])]
-        at = 0
-        for pair in sorted([*fractions, *alls], key=lambda one: one.start):
-            clause, at = (at, spoken.text[at : pair.start]), pair.end
-            is_row = len(spoken.around) > 1 and PASS_HEAD.search(spoken.around[1]) is not None
-            verb = OUTCOME.search(ALL.sub("", clause[1]))
-            if (verb is None and not is_row) or OTHER_BASE.match(spoken.text[pair.end :]):
-                continue
-            of = int(pair.second.value)
-            is_failed = verb is not None and verb[1].lower() == "fail"
-            passed = of - int(pair.first.value) if is_failed else int(pair.first.value)
-            tasks = [key for key, start, end in tasks_in(spoken.text) if clause[0] <= start < pair.start]
-            if is_row and not tasks:
-                tasks = [without_code_marks(spoken.around[0]).strip()]
-            counted = [one for one in self.figures if clause[0] <= one.start < pair.start]
-            if tasks and all(task in self.rates for task in tasks):
-                found |= self.outcome_of_tasks(tasks, passed, of, pair, spoken, is_failed=is_failed)
-            elif (
-                counted
-                and not tasks
-                and verb is not None
-                and COUNTED_TASKS.fullmatch(spoken.text[counted[-1].end : clause[0] + verb.start()])
-            ):
-                found |= self.outcome_of_count(counted[-1], passed, of, pair, spoken)
-        return found
-
-    def outcome_of_tasks(
-        self, tasks: Sequence[str], passed: int, of: int, pair: Pair, spoken: Spoken, *, is_failed: bool
-    ) -> dict[int, Check]:
-        """How often named tasks pass; what most of them do is what was meant."""
-        right = [task for task in tasks if (passed, of) in self.rates[task]]
-        sentence, first = shown(spoken.text), self.rates[tasks[0]][0]
-        part, whole = (spoken.text[one.start : one.end].strip() for one in (pair.first, pair.second))
-        why = ", ".join(f'tasks["{task}"].c' for task in right or tasks)
-        if 2 * len(right) > len(tasks):
-            parts = Check(spoken.line, part, "supported", why=why, sentence=sentence)
-        else:
-            true = first[1] - first[0] if is_failed else first[0]
-            write = f'{{{{ task("{tasks[0]}").c }}}} of {{{{ task("{tasks[0]}").n }}}}'
-            parts = Check(spoken.line, part, "contradicted", f"{true} of {first[1]}", why, write, sentence)
-        is_known = any(of == scored for task in tasks for _, scored in self.rates[task])
-        wholes = Check(spoken.line, whole, "supported", why=FOLLOWS, sentence=sentence)
-        if not is_known:
-            wholes = Check(spoken.line, whole, "contradicted", str(first[1]), "rollouts of the task", "", sentence)
-        return {pair.second.start: wholes, pair.first.start: parts}
-
-    def outcome_of_count(self, count: Figure, passed: int, of: int, pair: Pair, spoken: Spoken) -> dict[int, Check]:
-        """How many tasks pass so often."""
-        true = sum((passed, of) in rates for rates in self.rates.values())
-        if not any(of == scored for rates in self.rates.values() for _, scored in rates):
-            return {}
-        sentence, said = shown(spoken.text), spoken.text[count.start : count.end].strip()
-        why = f"tasks that pass {passed} of {of}"
-        if agrees(count, true):
-            checks = {count.start: Check(spoken.line, said, "supported", why=why, sentence=sentence)}
-        else:
-            checks = {count.start: Check(spoken.line, said, "contradicted", f"{true}", why, "", sentence)}
-        for one in (pair.first, pair.second):
-            text = spoken.text[one.start : one.end].strip()
-            checks[one.start] = Check(spoken.line, text, "supported", why=FOLLOWS, sentence=sentence)
-        return checks
 
     def check_figure(self, figure: Figure, spoken: Spoken, bound: dict[int, Value]) -> Check:
         """What became of one number; of `3 of 5` the two stand for different values."""
@@ -448,60 +359,6 @@ def is_stated(figure: Figure, spoken: Spoken) -> bool:
 def informative(names: frozenset[str]) -> frozenset[str]:
     """The words of a name that tell it from others; all, when it has no long ones."""
     return frozenset(word for word in names if len(word) > 3) or names
-
-
-def without_figures(text: str) -> str:
-    """The text without its numbers, so that none is taken for the name of a task; ids stay."""
-    ids = [(start, end) for _, start, end in tasks_in(text)]
-    for one in find_figures(text):
-        if not any(start <= one.start < end for start, end in ids):
-            text = text[: one.start] + " " * (one.end - one.start) + text[one.end :]
-    return text
-
-
-def word_weights(figure: Figure, spoken: Spoken) -> dict[str, float]:
-    """Stems around a number with how much each counts: less with distance, least from headings."""
-    weights: dict[str, float] = {}
-    kept = without_figures(spoken.text)
-    for side, text in ((-1, kept[: figure.start]), (1, kept[figure.end :])):
-        distance, opened = 0.0, list[float]()
-        tokens = TOKEN.findall(text.replace(CODE_OPEN, " ").replace(CODE_CLOSE, " "))
-        for token in reversed(tokens) if side < 0 else tokens:
-            if token == (")" if side < 0 else "("):
-                opened.append(distance)
-            if opened and token == ("(" if side < 0 else ")"):
-                distance = opened.pop()  # what an aside takes does not part what stands around it
-            elif not token[0].isalnum() or token.lower() in TURNS:
-                distance += STOP
-                continue
-            distance += 1
-            for word in stems(token):
-                weights[word] = max(weights.get(word, 0.0), 1.0 / (1.0 + distance / NEAR))
-    for share, texts in ((0.9, spoken.around), (FROM_ABOVE, spoken.above)):
-        for word in (word for text in texts for word in stems(text)):
-            weights[word] = max(weights.get(word, 0.0), share)
-    return weights
-
-
-NOUN = re.compile(
-    r"\s*(?:of\s+(?:the\s+|all\s+|its\s+)?[\d,]+\s+)?(?:\w+[\s-]+){0,2}?"
-    r"(tasks?|rollouts?|repeats?|attempts?|files?|rows?|lines?|models?|runs?)\b",
-    re.IGNORECASE,
-)
-
-
-def noun_behind(figure: Figure, spoken: Spoken) -> str:
-    """What a number counts, where the words behind it or the head of its column say."""
-    found = NOUN.match(spoken.text, figure.end) if not figure.unit else None
-    if found is None and len(spoken.around) > 1:
-        found = re.fullmatch(r"\W*(tasks?|rollouts?)\W*", spoken.around[1], re.IGNORECASE)
-    return stem(found[1]) if found else ""
-
-
-def noun_of_share(figure: Figure, spoken: Spoken) -> str:
-    """What a percentage is of: `task` for `28 % of the tasks`."""
-    found = NOUN.match(spoken.text, figure.end) if figure.unit == "%" else None
-    return stem(found[1]) if found else ""
 
 
 def unit_fits(figure: Figure, value: Value) -> bool:

@@ -6,7 +6,7 @@ the rows. Without rows a report is checked against itself alone.
 
 from collections.abc import Iterator
 
-from blade.audit.binding import Binder, noun_behind
+from blade.audit.binding import Binder
 from blade.audit.evidence import Evidence
 from blade.audit.figures import Figure, find_figures
 from blade.audit.ledger import check_ledger
@@ -17,6 +17,7 @@ from blade.audit.rendered import blanked, check_claims
 from blade.audit.sentences import check_sentences
 from blade.audit.tables import check_tables, make_grid
 from blade.audit.verdicts import Audit, Check
+from blade.audit.wording import noun_behind
 from blade.errors import BladeError
 from blade.report.claims import ClaimedText
 from blade.report.narrative import render_own_text

@@ -6,6 +6,8 @@ from typing import Literal, NamedTuple
 import msgspec
 
 Verdict = Literal["supported", "contradicted", "unbound", "unverifiable"]
+FOLLOWS = "follows from the numbers beside it"
+"""Why a number holds that is no value itself."""
 
 
 class Check(NamedTuple):

@@ -42,13 +42,6 @@ def student_quantile(freedom: float, p: float) -> float:
     return math.copysign(math.sqrt(freedom * (1.0 - share) / share), p - 0.5)
 
 
-def binomial_tail(least: int, n: int, p: float) -> float:
-    """Chance of at least so many successes in `n` draws."""
-    if least <= 0:
-        return 1.0
-    return 0.0 if least > n else beta_cdf(p, float(least), n - least + 1.0)
-
-
 def even_odds_p(first: int, second: int) -> float:
     """Exact two-sided p of a split this uneven when either side is as likely."""
     n = first + second

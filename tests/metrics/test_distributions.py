@@ -12,7 +12,6 @@ from blade.metrics.distributions import (
     beta_cdf,
     beta_quantile,
     beta_quantiles,
-    binomial_tail,
     even_odds_p,
     normal_quantile,
     student_quantile,
@@ -52,14 +51,6 @@ def test_many_quantiles_at_once_are_those_one_by_one() -> None:
     a, b = np.array([0.5, 3.0, 900.0]), np.array([40.5, 0.7, 1200.0])
 
     assert beta_quantiles(a, b, 0.975).tolist() == [beta_quantile(x, y, 0.975) for x, y in zip(a, b, strict=True)]
-
-
-@settings(max_examples=100, deadline=None)
-@given(n=st.integers(1, 400), share=st.floats(0, 1), p=st.floats(0.001, 0.999))
-def test_the_tail_of_the_binomial_distribution(n: int, share: float, p: float) -> None:
-    least = round(share * (n + 2))
-
-    assert binomial_tail(least, n, p) == pytest.approx(float(stats.binom.sf(least - 1, n, p)), rel=1e-9, abs=1e-13)
 
 
 @given(first=st.integers(0, 60), second=st.integers(0, 60))
