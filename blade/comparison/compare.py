@@ -16,7 +16,7 @@ from blade.comparison.pairing import alike, as_graded, describe_sides, pair
 from blade.comparison.ranking import distinct_names, rank_runs
 from blade.comparison.settling import settle_tie
 from blade.comparison.slicing import slice_changes
-from blade.comparison.verdict import decide, pairing_warnings, say_verdict, slice_warnings
+from blade.comparison.verdict import decide, pairing_warnings, say_verdict, scale_warnings, slice_warnings
 from blade.diagnosis import Diagnosed
 from blade.errors import UsageError
 from blade.metrics import Success
@@ -91,6 +91,7 @@ def compare(
         config_unknown=found.unknown,
         warnings=[
             *([COPY_WARNING] if copied else []),
+            *scale_warnings(base, candidate),
             *pairing_warnings(*sides, units=pairing.units, is_rate=not graded),
             *slice_warnings(slices),
             *describe_configuration(found),

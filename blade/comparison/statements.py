@@ -20,6 +20,7 @@ from blade.rollouts.columns import level_text
 from blade.rollouts.conform import BadRow
 from blade.rollouts.fetch import fetch
 from blade.rollouts.formats import value_at
+from blade.rollouts.formats.records import INPUT_NAMES
 from blade.rollouts.skills import SKILLS_READ, without_catalog, without_skill_tool
 from blade.rollouts.trajectory import read_items, read_record
 
@@ -35,6 +36,8 @@ PREFIXES: Final = ("responses_create_params.", "response.", "")
 SKILLS: Final = ("skills_ref.hash", "skills_ref.path")
 VERIFIER_WORDS: Final = ("judge", "verifier", "grader", "scorer", "rubric")
 FOREIGN: Final = ("responses_create_params.", "response.", "agent_ref.", "skills_ref.", SKILLS_READ, "_ng_")
+TASK_TEXTS: Final = ("expected.script", "info.task.instruction", *INPUT_NAMES)
+"""Where a row says what its task asks for, besides the prompt."""
 SYSTEM_ROLES: Final = frozenset({"system", "developer"})
 
 Values = tuple[str, ...]
@@ -128,10 +131,12 @@ def read_contents(run: Run, scores: Scores, pairing: Pairing) -> Contents:
         if given:
             read.add(task)
             systems.add(digest([*system, instructions if isinstance(instructions, str) else ""]))
-            # What a simulated user says first is worded anew in each attempt; its task is not in the prompt.
-            if not any(item.kind == "environment" for item in items):
-                own = digest([item.text for item in given if item.role not in SYSTEM_ROLES])
-                prompts.setdefault(task, set()).add(own)
+        # What a simulated user says first is worded anew in each attempt; its task is what it was told to ask for.
+        asked = [text for path in TASK_TEXTS if isinstance(text := value_at(record, path), str)][:1]
+        if not asked and not any(item.kind == "environment" for item in items):
+            asked = [item.text for item in given if item.role not in SYSTEM_ROLES]
+        if asked:
+            prompts.setdefault(task, set()).add(digest(asked))
         if isinstance(offered := value_at(record, "responses_create_params.tools"), list):
             tools.add(describe_tools(without_skill_tool(offered)))
     if len(systems) > len(read):

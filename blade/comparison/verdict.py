@@ -2,7 +2,10 @@
 
 from typing import Final
 
+import numpy as np
+
 from blade.comparison.comparison import Delta, Side, SliceChange, Verdict
+from blade.diagnosis import Diagnosed
 from blade.metrics.rounding import fixed, percent
 
 LEVEL: Final = 0.05
@@ -63,6 +66,20 @@ def pairing_warnings(base: Side, candidate: Side, *, units: int, is_rate: bool) 
             shift = f"{score(value, is_rate)} over all its tasks and {score(side.paired, is_rate)} over the paired ones"
             found.append(f"{side.run}: {left:,} of {side.tasks:,} tasks have no counterpart; its headline is {shift}")
     return found
+
+
+def scale_warnings(base: Diagnosed, candidate: Diagnosed) -> list[str]:
+    """Graded scores of which one run's lie between 0 and 1 and most of the other's above."""
+    known = [one.outcomes.scores[~np.isnan(one.outcomes.scores)] for one in (base, candidate)]
+    small = [bool(len(scores) and scores.min() >= 0.0 and scores.max() <= 1.0) for scores in known]
+    large = [bool((scores > 1.0).sum() > (scores > 0.0).sum() / 2) for scores in known]
+    if not (small[0] and large[1]) and not (small[1] and large[0]):
+        return []
+    ends = [
+        f"{scores.min():,g} to {scores.max():,g} in {one.run.name}"
+        for scores, one in zip(known, (base, candidate), strict=True)
+    ]
+    return [f"scores run from {' and from '.join(ends)}: they may be on different scales"]
 
 
 def score(value: float, is_rate: bool) -> str:

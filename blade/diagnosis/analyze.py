@@ -18,7 +18,7 @@ from blade.diagnosis.headroom import ablate
 from blade.diagnosis.health import check_health
 from blade.diagnosis.inventory import describe_inputs
 from blade.diagnosis.judging import decide_success, make_outcomes
-from blade.diagnosis.modes import NOTHING_MINED, Mined, Tested, describe_modes, mine, proofs_in, traits_of
+from blade.diagnosis.modes import NOTHING_MINED, Mined, Tested, describe_modes, mine, traits_of
 from blade.diagnosis.noting import NOTHING_NOTED, Noted, note_run
 from blade.diagnosis.predictors import Value, features_by_task, field_features, find_predictors
 from blade.diagnosis.published import check_published
@@ -117,9 +117,7 @@ def diagnose(run: Run, options: AnalyzeOptions | None = None, *, others: Sequenc
     )
     taxonomy = classify(run, outcomes, options.pack)
     mined = mine(noted, outcomes)
-    verdicts = decide_causes(
-        measures.tasks, table, outcomes, noted, sightings, findings, proofs_in(mined), pack_proofs(taxonomy)
-    )
+    verdicts = decide_causes(measures.tasks, table, outcomes, noted, sightings, findings, mined, pack_proofs(taxonomy))
     findings += pack_findings(run, taxonomy, findings)
     prices = load_prices(Path(options.prices) if options.prices else None)
     modes = named_by_pack(describe_modes(mined.modes, table, outcomes), mined.modes, taxonomy)

@@ -6,6 +6,7 @@ expected. A task gets a cause when proofs of it cover nearly all of its failures
 such a task is `?`, with the causes that tasks of its shape turned out to have, and how often.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
@@ -15,7 +16,7 @@ from blade.diagnosis.answers import Answered, form_of
 from blade.diagnosis.differences import Difference, in_words
 from blade.diagnosis.found import Found
 from blade.diagnosis.labels import CAUSES, UNDECIDED, Candidate, Confidence, Label
-from blade.diagnosis.modes import Tested, ending_cause
+from blade.diagnosis.modes import NOTHING_MINED, Mined, Tested, ending_cause, proofs_in
 from blade.diagnosis.noting import Noted
 from blade.diagnosis.observations import title_of
 from blade.diagnosis.signals import RULES, Sightings, titled
@@ -104,6 +105,8 @@ class Task(NamedTuple):
     """Those on its failing rows, in the order of causes."""
     answers: dict[int, Answered]
     """Failing row -> its answer."""
+    modes: dict[int, list[str]]
+    """Row of the run -> the failure modes it shows, in words."""
 
 
 Seen = Mapping[str, frozenset[int]]
@@ -117,12 +120,12 @@ def decide_causes(
     noted: Noted,
     sightings: Sightings,
     findings: Sequence[Found],
-    tied: Sequence[tuple[str, Tested]] = (),
+    mined: Mined = NOTHING_MINED,
     family: Sequence[Proof] = (),
 ) -> list[Verdict]:
     """One verdict for every task that is not always passed; none when success is not defined.
 
-    `tied` are modes that are a cause in themselves, `family` what a pack knows.
+    Some modes in `mined` are a cause in themselves; `family` is what a pack knows.
     """
     if outcomes.is_continuous:
         return []
@@ -133,7 +136,7 @@ def decide_causes(
             *signal_proofs(sightings, table),
             *behaviours(noted, outcomes),
             *limits(noted, outcomes),
-            *mode_proofs(tied),
+            *mode_proofs(proofs_in(mined)),
         ],
         key=lambda proof: order(proof.cause),
     )
@@ -143,10 +146,14 @@ def decide_causes(
     for answer in noted.answers:
         said.setdefault(int(outcomes.task[answer.row]), {})[answer.row] = answer
     seen = {code: frozenset(places.rows.tolist()) for code, places in sightings.seen.items()}
+    shown: dict[int, list[str]] = {}
+    for mode in mined.modes:
+        for row in mode.failing.tolist():
+            shown.setdefault(row, []).append(title_of(mode.observation))
     suspected = {int(row) for found in findings if found.finding.code == "suspect_gold" for row in found.rows}
     return [
         decide(
-            Task(result, failing.get(index, []), mine.get(index, []), said.get(index, {})),
+            Task(result, failing.get(index, []), mine.get(index, []), said.get(index, {}), shown),
             noted,
             seen,
             is_suspected=not suspected.isdisjoint(failing.get(index, [])),
@@ -172,10 +179,15 @@ def signal_proofs(sightings: Sightings, table: RolloutTable) -> Iterable[Proof]:
 
 
 def limits(noted: Noted, outcomes: Outcomes) -> Iterable[Proof]:
-    """Agents that used up what they were given, by the format's own word; an answer cut off may have been unknown."""
+    """Agents that used up what they were given, by the format's own word; an answer cut off may have been unknown.
+
+    A limit that passing attempts at the task reach as well proves nothing.
+    """
     found: dict[str, dict[int, int]] = {}
+    harmless = {(outcomes.task[row], one.name) for row, one in noted.endings.items() if outcomes.success[row] == 1.0}
     for row, ending in noted.endings.items():
         own = ending_cause(ending.kind, ending.origin or "") == "BI"
+        own &= (outcomes.task[row], ending.name) not in harmless
         if own and row in noted.called and outcomes.success[row] != 1.0:
             found.setdefault(f" (`{ending.name}`)" if ending.name else "", {})[row] = -1
     for name, places in sorted(found.items()):
@@ -332,7 +344,10 @@ def undecided(
     shown, places = difference_facts(failing, noted)
     shape = shape_of(task, noted, seen, is_suspected=is_suspected)
     facts += shown or ([SHAPE_FACTS[shape]] if shape in SHAPE_FACTS else [])
-    reason = f"passed {result.c} of {result.n}; " + ("; ".join(facts[:3]) if facts else "nothing in its rows says why")
+    if not facts:
+        titles = Counter(title for row in failing for title in task.modes.get(row, ()))
+        facts = [f"{count} of {len(failing)} failing rollouts: {title}" for title, count in titles.most_common(2)]
+    reason = f"passed {result.c} of {result.n}; {'; '.join(facts[:3]) or 'nothing in its rows proves why'}"
     ranked = [Candidate(label=cause, probability=p) for cause, p in SHAPES.get(shape or "", {}).items()]
     label = Label(
         task=result.task, cause=UNDECIDED, confidence="low", author="rule:undecided", reason=reason, candidates=ranked

@@ -8,7 +8,7 @@ fill as they like is free.
 
 import re
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -23,8 +23,12 @@ from blade.rollouts.values import ExpectedCall
 if TYPE_CHECKING:
     import jsonschema
 
-Kind = Literal["call_missing", "call_extra", "argument", "output_missing", "answer", "test_failed", "schema"]
+Kind = Literal[
+    "call_missing", "call_refused", "call_extra", "argument", "output_missing", "answer", "test_failed", "schema"
+]
 
+CALLS = frozenset({"call_missing", "call_refused", "call_extra", "argument"})
+"""Differences that are about calls of tools."""
 LONGEST = 2000
 """Characters of a value that are kept."""
 MOST_VIOLATIONS = 20
@@ -85,7 +89,7 @@ class Conventions(msgspec.Struct, frozen=True, kw_only=True):
             return tool not in self.free and tool.partition(".")[0] not in self.reading
         if difference.kind == "call_extra":
             return tool in self.listed and tool not in self.reading
-        return difference.kind != "call_missing" or tool not in self.reading
+        return difference.kind not in ("call_missing", "call_refused") or tool not in self.reading
 
     def settled(self, difference: Difference) -> Difference:
         """The difference with whose doing it is; a rollout that breaks off at any tool was not ended by the agent."""
@@ -132,7 +136,7 @@ def habit_of(rollout: Rollout, differences: Iterable[Difference]) -> Habit:
     ends = bool(rollout.items) and rollout.items[-1].kind in ("tool_call", "tool_result")
     made = {item.name for item in made_calls(rollout.items) if item.name}
     arguments = {f"{call.name}.{name}" for call in calls if call.name in made for name in call.arguments}
-    strayed = {d.subject for d in differences if d.kind in ("call_missing", "call_extra", "argument")}
+    strayed = {d.subject for d in differences if d.kind in CALLS}
     seen = {call.name for call in calls} | made | arguments
     closed = names[-1] if ends and names else ""
     return Habit([call.name for call in calls], sorted(seen), sorted(strayed), met_error, closed, sorted(set(names)))
@@ -215,11 +219,12 @@ def compare_calls(rollout: Rollout) -> list[Difference]:
     calls = rollout.expected.calls if rollout.expected else None
     if calls is None:
         return []
-    made = made_calls(rollout.items)
+    refused = refused_calls(rollout.items)
+    made = [item for item in rollout.items if item.kind == "tool_call" and not item.prompt]
     found: list[Difference] = []
     for name in sorted({call.name for call in calls} | {item.name for item in made if item.name}):
         theirs = [item for item in made if item.name == name]
-        mine = list(compare_tool(name, [call for call in calls if call.name == name], theirs))
+        mine = list(compare_tool(name, [call for call in calls if call.name == name], theirs, refused))
         own, closer = whose_doing(name, {one.kind for one in mine}, rollout)
         found += [msgspec.structs.replace(one, own=own, closer=closer) for one in mine]
     return sorted(found, key=lambda difference: (difference.item is None, difference.item or 0))
@@ -282,8 +287,14 @@ def refused_calls(items: Sequence[Item]) -> set[int]:
     return refused
 
 
-def compare_tool(tool: str, expected: Sequence[ExpectedCall], made: Sequence[Item]) -> Iterator[Difference]:
-    """The calls of one tool: those alike are set aside, the others are paired by how little they differ."""
+def compare_tool(
+    tool: str, expected: Sequence[ExpectedCall], called: Sequence[Item], refused: Collection[int]
+) -> Iterator[Difference]:
+    """The calls of one tool: those alike are set aside, the others are paired by how little they differ.
+
+    A call that its tool refused changed nothing; but what was refused was not left out.
+    """
+    made = [item for item in called if item.position not in refused]
     given = [call_arguments(item.text) for item in made]
     costs = sorted(
         (len(unlike(call, arguments)), shared(call, arguments) == 0, i, j)
@@ -298,9 +309,18 @@ def compare_tool(tool: str, expected: Sequence[ExpectedCall], made: Sequence[Ite
             right.discard(j)
             for name in unlike(expected[i], given[j]):
                 yield argument_difference(expected[i], name, given[j], made[j])
+    tried = [item for item in called if item.position in refused]
     for i in sorted(left):
         arguments = value_text(expected[i].arguments)
-        yield Difference(key=f"call_missing:{tool}", kind="call_missing", expected=arguments)
+        alike = [item for item in tried if not unlike(expected[i], call_arguments(item.text))]
+        if not tried:
+            yield Difference(key=f"call_missing:{tool}", kind="call_missing", expected=arguments)
+        else:
+            item = tried.pop(tried.index((alike or tried)[0]))
+            given_text, at = value_text(call_arguments(item.text)), item.position
+            yield Difference(
+                key=f"call_refused:{tool}", kind="call_refused", expected=arguments, given=given_text, item=at
+            )
     for j in sorted(right):
         at = made[j].position
         yield Difference(key=f"call_extra:{tool}", kind="call_extra", given=value_text(given[j]), item=at)
@@ -449,6 +469,8 @@ def in_words(difference: Difference) -> str:
     match difference.kind:
         case "call_missing":
             return f"`{difference.subject}` was expected and not called"
+        case "call_refused":
+            return f"`{difference.subject}` was expected, called and refused"
         case "call_extra":
             return f"`{difference.subject}` was called though not expected"
         case "argument":

@@ -1,8 +1,9 @@
-"""How much the score would rise if a failure mode went away.
+"""How much the score would rise, at most, if a failure mode went away.
 
-For each mode, every task is judged by its least affected rollouts alone (those without the mode; all of them when
-every one has it), and the tasks are averaged: no task is ever dropped. All modes together take the rollouts with the
-fewest modes; the oracle takes each task's best rollout. The gain is over the same tasks, so its interval is paired.
+For each mode, every task is judged by its unaffected rollouts alone, and the tasks are averaged: no task is ever
+dropped. What a task would score whose rollouts all have the mode cannot be seen, so it counts in full: less would be no
+bound. All modes together take the rollouts without any; the oracle takes each task's best rollout. The gain is over the
+same tasks, so its interval is paired.
 """
 
 import msgspec
@@ -12,7 +13,9 @@ from blade.metrics import Metric, Outcomes
 from blade.metrics.intervals import estimate_mean
 from blade.metrics.values import Bools, Floats, Ints
 
-DEFINITION = "mean over tasks of (score of the least affected rollouts − score of all rollouts)"
+DEFINITION = (
+    "mean over tasks of (score of the unaffected rollouts, or full score where there are none − score of all rollouts)"
+)
 ORACLE_DEFINITION = "mean over tasks of (best rollout − score of all rollouts)"
 
 
@@ -43,7 +46,7 @@ def ablate(outcomes: Outcomes, modes: dict[str, Ints]) -> list[Headroom]:
         affected[members] = 1.0
         load += affected
         failing = int(((affected > 0) & (outcomes.scores < 1.0)).sum())
-        row = headroom(code, outcomes, least_affected(outcomes, affected), rollouts=failing)
+        row = headroom(code, outcomes, unaffected(outcomes, affected), rollouts=failing)
         rows.append(msgspec.structs.replace(row, unseen_tasks=fully_affected(outcomes, affected)))
     rows.sort(key=lambda row: (-(row.gain.value or 0.0), -row.unseen_tasks, row.mode))
     everything = int(((load > 0) & (outcomes.scores < 1.0)).sum())
@@ -51,7 +54,7 @@ def ablate(outcomes: Outcomes, modes: dict[str, Ints]) -> list[Headroom]:
     return [
         headroom("baseline", outcomes, task_means(outcomes, known), rollouts=0),
         *rows,
-        headroom("all modes", outcomes, least_affected(outcomes, load), rollouts=everything),
+        headroom("all modes", outcomes, unaffected(outcomes, load), rollouts=everything),
         without_loss(headroom("oracle", outcomes, best, rollouts=0, definition=ORACLE_DEFINITION)),
     ]
 
@@ -85,12 +88,12 @@ def task_means(outcomes: Outcomes, mask: Bools) -> Floats:
     return outcomes.totals(np.where(mask, outcomes.scores, np.nan)).mean
 
 
-def least_affected(outcomes: Outcomes, load: Floats) -> Floats:
-    """Per task: mean score of the scored rows with the smallest load."""
+def unaffected(outcomes: Outcomes, load: Floats) -> Floats:
+    """Per task: mean score of the scored rows without a load; full score where every scored row has one."""
     known = ~np.isnan(outcomes.scores)
-    smallest = np.full(len(outcomes.tasks), np.inf)
-    np.minimum.at(smallest, outcomes.task[known], load[known])
-    return task_means(outcomes, known & (load == smallest[outcomes.task]))
+    free = task_means(outcomes, known & (load == 0))
+    full = max(1.0, float(outcomes.scores[known].max(initial=1.0)))
+    return np.where(np.isnan(free) & ~np.isnan(task_means(outcomes, known)), full, free)
 
 
 def fully_affected(outcomes: Outcomes, load: Floats) -> int:

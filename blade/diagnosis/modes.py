@@ -26,6 +26,11 @@ from blade.rollouts.table import RolloutTable
 BASES: tuple[Basis, ...] = get_args(Basis)
 RANK = {kind: place for place, kind in enumerate(get_args(ObservationKind))}
 DEFINING = frozenset({"difference", "ending", "test", "check"})
+ERROR_FIELDS = frozenset(
+    {"error", "errors", "err", "exception", "errormessage", "errortype", "errorclass", "traceback"}
+)
+"""Names of fields, without underlines, that hold an error where they hold anything."""
+NO_ERROR = frozenset({"", "false", "none", "null", "0"})
 OF_TASKS = frozenset({"call", "no_call", "tool_says", "field_text", "answer_form", "answer", "last_turn", "ends_on"})
 """Kinds that differ from task to task anyway: only within a task do they say anything."""
 LEVEL = 0.05
@@ -178,7 +183,7 @@ def nowhere_in(rows: Ints) -> Incidence:
 def test(observation: Observation, seen: Incidence, run: Run2x2) -> Tested | None:
     """An observation's figures; `None` when it is too rare to say anything."""
     failing = seen.rows[run.fails[seen.rows] == 1.0]
-    if len(seen.rows) < (2 if observation.kind in DEFINING else FEWEST):
+    if len(seen.rows) < (2 if is_defining(observation) else FEWEST):
         return None
     within = within_tasks(seen.rows, run)
     p, basis = within.p, BASES[0]
@@ -189,10 +194,19 @@ def test(observation: Observation, seen: Incidence, run: Run2x2) -> Tested | Non
     return Tested(observation, seen, failing, basis, within, p)
 
 
+def is_defining(observation: Observation) -> bool:
+    """Whether an observation that nearly only failing rollouts show is a failure mode without any test."""
+    if observation.kind in DEFINING:
+        return True
+    names = {part.replace("_", "").casefold() for part in observation.subject.split(".")}
+    is_error = observation.kind in ("field", "field_text") and not ERROR_FIELDS.isdisjoint(names)
+    return is_error and observation.said.casefold() not in NO_ERROR
+
+
 def as_mode(found: Tested, run: Run2x2, base: float) -> Tested | None:
     """The observation as a failure mode; `None` when it is boilerplate, chance or the verdict itself."""
     failing, rate = len(found.failing), len(found.failing) / len(found.seen.rows)
-    defining = found.observation.kind in DEFINING
+    defining = is_defining(found.observation)
     if failing < (2 if defining else FEWEST) or (rate <= base and base < 1.0):
         return None
     if rate >= VERDICT and failing >= covers(found.observation) * run.fails.sum():

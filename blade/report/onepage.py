@@ -183,7 +183,7 @@ def cause_words_of(analysis: Analysis) -> Iterator[Markdown]:
     if found:
         yield Markdown(f"{plural(found, 'finding')} about data, infrastructure or verifier: see Health.")
     else:
-        yield Markdown("Nothing wrong was found with the data, the infrastructure or the verifier.")
+        yield Markdown("No fault of the data, the infrastructure or the verifier was proven.")
 
 
 def metric_rows(analysis: Analysis) -> list[MetricRow]:

@@ -78,6 +78,14 @@ def test_a_call_its_tool_refused_was_not_made() -> None:
     assert compare_rollout(made) == []
 
 
+def test_an_expected_call_that_its_tool_refused_was_not_left_out() -> None:
+    made = agent(("drop", {"id": 1}), ("drop", {"id": 2}), expected=[("drop", {"id": 2})], refused=(0, 1))
+
+    (difference,) = compare_rollout(made)
+    assert (difference.key, difference.item) == ("call_refused:drop", 2)
+    assert in_words(difference) == "`drop` was expected, called and refused"
+
+
 def test_a_call_with_the_id_of_a_refused_one_was_made() -> None:
     items = [
         Item(position=0, kind="tool_call", name="drop", text="{}", call_id="a"),

@@ -66,7 +66,7 @@ def test_without_a_trajectory_there_is_no_cause_and_no_guess(tmp_path: Path) -> 
     rows: list[Row] = [{"task_id": "t", "trial": n, "score": 0.0, "question": "?"} for n in range(3)]
     found = cause(tmp_path, rows)
     assert (found.label, found.candidates) == ("?", [])
-    assert found.reason == "passed 0 of 3; nothing in its rows says why"
+    assert found.reason == "passed 0 of 3; nothing in its rows proves why"
 
 
 def answered(*given: str, expected: str = "Paris") -> list[Row]:

@@ -25,3 +25,12 @@ def test_the_best_rollout_of_every_task_is_no_worse_than_all_of_them(tmp_path: P
 
     # One task of five gains a half: 10 ± 27.8 points.
     assert oracle.gain.ci95 == pytest.approx((0.0, 0.1))
+
+
+def test_a_mode_that_all_rollouts_of_a_task_have_is_bounded_by_full_score(tmp_path: Path) -> None:
+    cut = {"status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"}}
+    rows = [rollout(t, n, float(t > 1), response=cut if t < 2 else {}) for t in range(10) for n in range(2)]
+    (mode,) = [row for row in analyze_rows(tmp_path, rows).headroom if row.unseen_tasks]
+
+    assert mode.gain.value == pytest.approx(0.2)
+    assert (mode.tasks, mode.unseen_tasks) == (2, 2)
