@@ -85,6 +85,13 @@ class References:
         return found
 
     @cached_property
+    def subjects(self) -> set[str]:
+        """Names of tools, fields and tests in the titles of failure modes, which are no tasks wherever they stand."""
+        modes = (mode for document in self.evidence.documents.values() for mode in document.get("modes") or ())
+        found = {name for mode in modes for name in re.findall(r"`([^`]+)`", mode.get("title", ""))}
+        return found - self.evidence.tasks
+
+    @cached_property
     def texts(self) -> str:
         """Everything that is said in any rollout, for quotes that name no place."""
         found: list[str] = []
@@ -119,7 +126,7 @@ class References:
         """
         text, line = said.text, said.spoken[0].line
         cited = citations_in(text)
-        named = [Named(key, start) for key, start, _ in tasks_in(text)]
+        named = [Named(key, start) for key, start, _ in tasks_in(text) if key not in self.subjects]
         named += [Named(span[1], span.start()) for span in CODE.finditer(text) if span[1] in self.evidence.tasks]
         named += [Named(key, -1) for key in said.tasks if key not in {one.text for one in named}]
         commands = [span.span() for span in CODE.finditer(text) if span[1].startswith("blade ")]

@@ -44,7 +44,12 @@ def print_comparison(console: Console, comparison: Comparison, folder: Path) -> 
     put(
         console,
         Text(),
-        Text(f"  {folder}/{COMPARISON_PAGE} in a browser, {folder}/{COMPARISON_REPORT} as text", "dim", no_wrap=True),
+        Text(
+            f"  {folder}/{COMPARISON_PAGE} in a browser, {folder}/{COMPARISON_REPORT} as text",
+            "dim",
+            no_wrap=True,
+            overflow="ignore",
+        ),
     )
 
 

@@ -35,8 +35,19 @@ def print_runs(console: Console, workspaces: list[Workspace], comparison: str | 
         put(console, Text(), Text("Compared", "bold"), indented(Text(one_line(comparison))))
     best = max(workspaces, key=lambda each: each.analysis.coverage.rollouts - each.analysis.coverage.unscored)
     put(console, Text(), Text("Read on", "bold"), code_line(command("cat", str(best.folder / REPORT))))
-    put(console, Text(f"  {out}/{PAGE} in a browser leads to the page of every run", "dim", no_wrap=True))
-    put(console, Text(f"  {plural(len(workspaces), 'folder')} in {out}, listed in {out}/{RUNS}", "dim", no_wrap=True))
+    put(
+        console,
+        Text(f"  {out}/{PAGE} in a browser leads to the page of every run", "dim", no_wrap=True, overflow="ignore"),
+    )
+    put(
+        console,
+        Text(
+            f"  {plural(len(workspaces), 'folder')} in {out}, listed in {out}/{RUNS}",
+            "dim",
+            no_wrap=True,
+            overflow="ignore",
+        ),
+    )
 
 
 def run_lines(workspaces: list[Workspace]) -> list[Text]:

@@ -57,7 +57,14 @@ def print_summary(console: Console, workspace: Workspace) -> None:
     fixes = fitting(console, fix_lines(page), ROOM["Fix first"] - 2, f"in {REPORT}")
     reading = reading_lines(analysis, folder)
     files: list[RenderableType] = [
-        indented(Text(one_line(f"{folder}/{PAGE} in a browser, {folder}/{REPORT} as text"), "dim", no_wrap=True))
+        indented(
+            Text(
+                one_line(f"{folder}/{PAGE} in a browser, {folder}/{REPORT} as text"),
+                "dim",
+                no_wrap=True,
+                overflow="ignore",
+            )
+        )
     ]
     others: list[tuple[list[RenderableType], int]] = [
         (warned, 2),

@@ -5,10 +5,10 @@ The sentences here are those of the report and of the page alike; either adds it
 
 from collections.abc import Callable
 
-from blade.diagnosis.analysis import Analysis, headline_of
+from blade.diagnosis.analysis import Analysis, PatternSeen, Signal, headline_of
 from blade.diagnosis.labels import UNDECIDED
 from blade.metrics import Metric
-from blade.report.addresses import bare_entries, picked, size, total
+from blade.report.addresses import bare, bare_entries, picked, size, total
 from blade.report.dives import is_draft, is_judged
 from blade.report.numbers import (
     count,
@@ -92,11 +92,28 @@ def bucket_words(analysis: Analysis) -> Markdown:
     return Markdown(said)
 
 
+def telling_signals(analysis: Analysis) -> list[Signal]:
+    """Signals that failing rollouts show more often than passing ones; of graded scores none is known to be one."""
+    return picked(analysis.signals, lambda one: tells(analysis, one.failed, one.passed))
+
+
+def telling_patterns(analysis: Analysis) -> list[PatternSeen]:
+    """Patterns of the pack that failing rollouts show more often than passing ones."""
+    patterns = [] if analysis.pack is None else analysis.pack.patterns
+    return picked(patterns, lambda one: tells(analysis, one.primary, one.passed or 0))
+
+
+def tells(analysis: Analysis, failed: int, passed: int) -> bool:
+    """Whether something was seen in a larger share of failing rollouts than of passing ones."""
+    failing, passing = bare(failing_rollouts(analysis)), bare(total(analysis.tasks, "c"))
+    return analysis.success.kind != "continuous" and failed > 0 and failed * passing >= passed * failing
+
+
 def mode_words(analysis: Analysis, show: Callable[[str], str] = str) -> Markdown:
     """The failure mode most rollouts show, its title as `show` makes it; empty where none was seen."""
-    patterns = [] if analysis.pack is None else [(p.title, p.primary) for p in analysis.pack.patterns if p.primary]
-    modes = [(mode.title, mode.failed) for mode in analysis.modes[:1]] or patterns
-    modes = modes or [(signal.title, signal.failed) for signal in analysis.signals]
+    modes = [(mode.title, mode.failed) for mode in analysis.modes[:1]]
+    modes = modes or [(pattern.title, pattern.primary) for pattern in telling_patterns(analysis)]
+    modes = modes or [(signal.title, signal.failed) for signal in telling_signals(analysis)]
     title, failed = max(modes, key=lambda mode: mode[1], default=("", 0))
     if not failed:
         return Markdown("")

@@ -29,6 +29,8 @@ from blade.report.headline import (
     mode_words,
     score_words,
     sure_words,
+    telling_patterns,
+    telling_signals,
     undecided_words,
     value_words,
 )
@@ -305,7 +307,7 @@ def rate_words(metric: Metric) -> str:
 
 def mode_rows(analysis: Analysis) -> Listing[ModeRow]:
     """What goes with failing in the run's own words; where nothing was found, the pack's patterns, then signals."""
-    patterns = [] if analysis.pack is None else [p for p in analysis.pack.patterns if p.primary]
+    patterns = telling_patterns(analysis)
     if analysis.modes:
         modes = first(analysis.modes, MOST_MODES)
         rows = [mode_row(m, m.title, (m.failed, m.passed, size(m.tasks)), analysis) for m in modes.shown]
@@ -314,7 +316,7 @@ def mode_rows(analysis: Analysis) -> Listing[ModeRow]:
         seen = first(sorted(patterns, key=lambda pattern: -pattern.primary), MOST_MODES)
         rows = [mode_row(p, p.title, (p.primary, p.passed, p.tasks), analysis) for p in seen.shown]
         return Listing(shown=rows, rest=seen.rest)
-    signals = first([signal for signal in analysis.signals if signal.failed], MOST_MODES)
+    signals = first(telling_signals(analysis), MOST_MODES)
     rows = [mode_row(s, s.title, (s.failed, s.passed, s.tasks), analysis) for s in signals.shown]
     return Listing(shown=rows, rest=signals.rest)
 

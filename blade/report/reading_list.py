@@ -3,6 +3,7 @@
 import msgspec
 
 from blade.diagnosis.analysis import Analysis
+from blade.diagnosis.reading_order import MOST_ITEMS
 from blade.report.addresses import picked, size
 from blade.report.advice import ToRead, next_to_read
 from blade.report.dives import is_judged
@@ -18,6 +19,8 @@ class ReadingList(msgspec.Struct, frozen=True, kw_only=True):
     """Tasks in reading order."""
     judged: int
     """Tasks a reader has judged already."""
+    is_cut: bool
+    """Whether more tasks wait than are listed."""
 
 
 def build_reading_list(analysis: Analysis) -> ReadingList:
@@ -26,6 +29,7 @@ def build_reading_list(analysis: Analysis) -> ReadingList:
         run=analysis.inputs.run,
         tasks=[next_to_read(item) for item in analysis.reading_list],
         judged=size(picked(analysis.causes, is_judged)),
+        is_cut=len(analysis.reading_list) >= MOST_ITEMS,
     )
 
 

@@ -111,6 +111,10 @@ def sentence(text: str, most: int = MOST) -> Markdown:
     )
 
 
+LEAST_CLAUSE = 40
+"""Characters of a clause that are worth reading."""
+
+
 def clauses(text: str, most: int = MOST) -> Markdown:
     """Foreign text as one line of Markdown, as many whole clauses and quotations as fit, without a full stop."""
     first, *others = re.split(r"(?<=[;.]) ", one_line(text))
@@ -120,7 +124,9 @@ def clauses(text: str, most: int = MOST) -> Markdown:
         if room <= 0:
             break
         parts.append(part)
-    if len(parts) <= len(others):
+    if len(parts) == 1 and others and (room := most - len(first)) > LEAST_CLAUSE and "“" not in others[0]:
+        parts.append(clip(others[0], room))  # a first clause that says little, before a long one
+    elif len(parts) <= len(others):
         while len(parts) > 1 and (said := " ".join(parts)).count("“") > said.count("”"):
             parts.pop()
     kept = re.sub(r"\.(”?)$", r"\1", clip(" ".join(parts).rstrip(";"), MOST))

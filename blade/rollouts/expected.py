@@ -37,9 +37,12 @@ def expect(keys: Keys, identity: Identity, files: list[InputFile], *, repeats: i
         asked = assign_keys(inputs, identity)
         if (asked.task >= 0).any():
             return from_inputs(keys, asked, inputs, repeats=repeats)
-    most = int(np.bincount(keys.task, minlength=1).max()) if repeats is None else repeats
+    seen = np.bincount(keys.task, minlength=len(keys.tasks))
     source: ExpectedFrom = "largest repeat count seen" if repeats is None else "flag"
-    return Expected(tasks=keys.tasks, counts=np.full(len(keys.tasks), most, dtype=np.int64), source=source)
+    counts = np.maximum(seen, int(seen.max(initial=0)) if repeats is None else repeats).astype(np.int64)
+    more = 0 if repeats is None else int((seen > repeats).sum())
+    notes = [f"{more} tasks have more than the {repeats} expected rollouts; all of them count"] if more else []
+    return Expected(tasks=keys.tasks, counts=counts, source=source, notes=notes)
 
 
 def from_inputs(keys: Keys, asked: Keys, inputs: Rows, *, repeats: int | None) -> Expected:

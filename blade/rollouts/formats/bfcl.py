@@ -153,9 +153,9 @@ class Failures(NamedTuple):
 
 
 def failures(scores: Path) -> Failures | None:
-    """What failed; nothing when the file is broken, for then nobody knows who passed."""
+    """What failed; nothing when the file is broken or lacks failures that its head counts: nobody knows who passed."""
     found: dict[str, dict[str, Any]] = {}
-    total: int | None = None
+    total, correct = None, None
     for number, line in enumerate(json_lines(scores)):
         row = None if isinstance(line, BadLine) else decode_lenient(line.data)
         if not isinstance(row, dict):
@@ -166,8 +166,9 @@ def failures(scores: Path) -> Failures | None:
         elif number == 0:
             if not row.keys() >= HEADER_KEYS:
                 return None
-            total = whole(row["total_count"])
-    return Failures(found, total)
+            total, correct = whole(row["total_count"]), whole(row["correct_count"])
+    is_cut = total is not None and correct is not None and len(found) < total - correct
+    return None if is_cut else Failures(found, total)
 
 
 class Entry:

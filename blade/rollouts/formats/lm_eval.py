@@ -128,7 +128,7 @@ def read_file(path: Path, base: int, wanted: list[int] | None, *, run: str | Non
             yield bad_line(path, reason, line=line.line, offset=base + line.offset)
             continue
         sample = Sample(task, row)
-        yield from sample.notes()
+        yield from (Note(text=f"{run}: {note.text}") if run else note for note in sample.notes())
         for repeat, rollout in enumerate(sample.rollouts()):
             where = place(path, base + line.offset + repeat, line=line.line, length=len(line.data))
             yield msgspec.structs.replace(rollout, run=run, source=where)
