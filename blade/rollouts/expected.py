@@ -41,7 +41,8 @@ def expect(keys: Keys, identity: Identity, files: list[InputFile], *, repeats: i
     source: ExpectedFrom = "largest repeat count seen" if repeats is None else "flag"
     counts = np.maximum(seen, int(seen.max(initial=0)) if repeats is None else repeats).astype(np.int64)
     more = 0 if repeats is None else int((seen > repeats).sum())
-    notes = [f"{more} tasks have more than the {repeats} expected rollouts; all of them count"] if more else []
+    tasks = "1 task has" if more == 1 else f"{more} tasks have"
+    notes = [f"{tasks} more rollouts than --expected-repeats {repeats} says; all of them count"] if more else []
     return Expected(tasks=keys.tasks, counts=counts, source=source, notes=notes)
 
 

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from rollout_rows import Row, in_own_words, read_files, rollout
+from rollout_rows import Row, analyze_rows, in_own_words, read_files, rollout
 from sample_analyses import (
     BINARY,
     analysis_of,
@@ -188,3 +188,16 @@ def test_a_run_without_a_success_rule_is_told_what_to_do_and_no_stage_that_expla
 
     assert "Nothing is left to read or to fix" not in page
     assert "--success" in page.partition("## Recommendations")[2].partition("## Health")[0]
+
+
+def test_a_table_of_modes_leaves_out_what_passing_rollouts_show_more_often(tmp_path: Path) -> None:
+    def modes(silent: Iterable[int]) -> str:
+        rows = [rollout(task, repeat, reward=task % 2) for task in range(6) for repeat in range(2)]
+        for row in rows:
+            if row["_ng_task_index"] in silent:
+                row["response"]["output"] = []
+        page = "\n".join(page_of(analyze_rows(tmp_path, rows)))
+        return page.split("## Dominant Failure Modes")[1].split("\n## ")[0]
+
+    assert "no answer" in modes(silent=[0, 2, 4]), "only failing rollouts say nothing"
+    assert "no answer" not in modes(silent=[0, 1, 3, 5]), "most of those that say nothing pass"

@@ -167,6 +167,12 @@ def test_expected_repeats_can_be_stated(tmp_path: Path) -> None:
     assert (run.expected_from, run.table.expected.tolist()) == ("flag", [4, 4])
 
 
+def test_rollouts_beyond_the_stated_repeats_count_and_are_noted(tmp_path: Path) -> None:
+    run = read_rows(tmp_path, [rollout(0, 0), rollout(0, 1), rollout(1, 0)], expected_repeats=1)
+    assert run.table.expected.tolist() == [2, 1]
+    assert "1 task has more rollouts than --expected-repeats 1 says; all of them count" in run.notes
+
+
 def test_otherwise_the_largest_repeat_count_is_expected_of_every_task(tmp_path: Path) -> None:
     run = read_rows(tmp_path, [rollout(0, 0), rollout(1, 0), rollout(1, 7)])
     assert (run.expected_from, run.table.expected.tolist()) == ("largest repeat count seen", [2, 2])

@@ -137,7 +137,7 @@ def bucket() -> Iterator[Any]:
         # Instances are kept for a process: one made for a server that is gone would be taken for this one's.
         fsspec.get_filesystem_class("s3").clear_instance_cache()
         system = fsspec.filesystem("s3")
-        system.mkdir("runs")
+        system.makedirs("runs", exist_ok=True)  # the store is a process's, and outlives a server
         yield system
         server.stop()
 

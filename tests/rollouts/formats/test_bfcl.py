@@ -121,3 +121,12 @@ def test_results_beyond_those_that_were_scored_have_no_score(tmp_path: Path) -> 
     assert {one.reward for one in found if isinstance(one, Rollout)} == {0.0, None}
     (note,) = [one.text for one in found if isinstance(one, Note)]
     assert note.endswith("results, and nobody knows which passed: run `bfcl evaluate` again")
+
+
+def test_a_score_file_that_lacks_failures_scores_nothing(tmp_path: Path) -> None:
+    project = Path(shutil.copytree(PROJECT, tmp_path / "project"))
+    scores = project / "score" / f"{SIMPLE}_score.json"
+    head, *failed = scores.read_text().splitlines()
+    assert failed
+    scores.write_text("\n".join([head, *failed[:-1]]) + "\n")
+    assert {one.reward for one in rollouts(project / "result" / f"{SIMPLE}_result.json")} == {None}
