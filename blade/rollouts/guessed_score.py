@@ -30,6 +30,10 @@ MOST_WORDS = 8
 MOST_OFFERED = 3
 ID_LIKE = 100
 """Whole numbers above this, another one in every row, may be ids."""
+LEAST_SAMPLES = 10
+"""Rollouts that a published mean is made of at least."""
+CLOSE = 0.2
+"""How far a rounded share of a whole number may be from one and still tell."""
 NUMBERS = ("number", "flag")
 LOWER_IS_BETTER = re.compile(r"(lower|higher)(?:is)?better$")
 DECIMAL_COMMA = re.compile(r"-?\d+,\d+")
@@ -45,6 +49,7 @@ def check_score(
         raise no_score(rows, form, options, path, first)
     check_scale(rows, reward, path)
     check_direction(rows, reward, path)
+    check_averages(rows, reward, path)
     if reward == form.reward_fields[0]:
         return
     rivals = [name for name in form.reward_fields if name in rows.columns and disagrees(rows, name, reward)]
@@ -111,13 +116,43 @@ def check_direction(rows: Rows, reward: str, path: Path) -> None:
             )
 
 
+def check_averages(rows: Rows, reward: str, path: Path) -> None:
+    """Stops when rows of nothing but numbers score shares of a whole number they state, as a table of averages does.
+
+    Raises:
+        UsageError: what a row is must be said.
+    """
+    scores = as_scores(rows.columns[reward]).numbers()
+    others = [name for name in own_fields(rows) if name != reward and rows.columns[name].kind in NUMBERS]
+    words = len(own_fields(rows)) - len(others) - 1
+    if np.isnan(scores).any() or not ((scores > 0) & (scores < 1)).any() or words > 2 or (rows.fact("items") > 0).any():
+        return
+    rounding = np.array([0.5 * 10.0 ** -len(repr(score).partition(".")[2]) for score in scores.tolist()])
+    for name in others:
+        size = rows.columns[name].numbers()
+        off = abs(scores * size - np.round(scores * size))
+        if (size >= LEAST_SAMPLES).all() and (
+            off <= np.where(size * rounding < CLOSE, size * rounding, 0) + 1e-6
+        ).all():
+            raise Unclear(
+                f"{path}: `{reward}` times `{name}` is a whole number in every row ({scores[0]:g} × {size[0]:.0f} = "
+                f"{scores[0] * size[0]:.0f}), as where a row is the mean of many rollouts; BLADE reads single ones. "
+                "If each row is one rollout all the same, say so:",
+                path,
+                [Choice("--reward-field", reward)],
+            )
+
+
 def is_ceiling(rows: Rows, name: str, reward: str, scores: Floats) -> bool:
-    """Whether a field named after the score is a number no score exceeds."""
-    if name == reward or bare(reward) not in bare(name) or rows.columns[name].kind not in NUMBERS:
+    """Whether a field is a number no score exceeds, and is named after the score or a whole number that some reach."""
+    if name == reward or rows.columns[name].kind not in NUMBERS:
         return False
     most = rows.columns[name].numbers()
     both = ~np.isnan(most) & ~np.isnan(scores)
-    return bool(both.any()) and bool((most[both] >= scores[both]).all()) and bool((most[both] > scores[both]).any())
+    most, scores = most[both], scores[both]
+    if not len(most) or (most < scores).any() or (most == scores).all():
+        return False
+    return bare(reward) in bare(name) or bool((most == np.floor(most)).all() and (most == scores).any())
 
 
 def check_total(rows: Rows, identity: Identity, reward: str | None, path: Path) -> None:
@@ -189,7 +224,10 @@ def no_score(
         (name for name, rank in ranks.items() if rank is not None),
         key=lambda name: (not is_named_like_a_score(name, form), ranks[name]),
     )[: MOST_OFFERED - len(reshaped)]
-    offered = [Choice("--reward-field", name) for name in likely]
+    either = {name: ranks[name] != 1 and not is_named_like_a_score(name, form) for name in likely}
+    offered = [
+        Choice("--reward-field", name, f"if more is better, else -{name}" if either[name] else "") for name in likely
+    ]
     flags = sum(ranks[name] == 0 for name in likely)
     choices = [*offered[:flags], *reshaped, *offered[flags:]]
     there = f"fields there are: {', '.join([*fields[:12], *([form.output] if form.output else [])])}"

@@ -61,7 +61,7 @@ def quotient(name: str, fields: Collection[str]) -> tuple[str, str] | None:
 
 
 def named_fields(name: str, fields: Collection[str]) -> tuple[str, ...]:
-    """The fields a score is made of: `score/max_score` of two, `-wer`, where less is better, of one."""
+    """The fields a score is made of: `score/max_score` of two, `-wer`, where less is better, or `-failed` of one."""
     return quotient(name, fields) or ((name.removeprefix("-"),) if name not in fields else (name,))
 
 
@@ -82,7 +82,9 @@ def with_scores(rows: Rows, field: str | None, *, words: Sequence[str] = ()) -> 
         return msgspec.structs.replace(rows, columns={**rows.columns, field: Column(kind="number", values=share)})
     [name] = named_fields(field, rows.columns)
     if name != field:
-        less = Column(kind="number", values=-as_scores(rows.columns[name]).numbers())
+        scores = as_scores(rows.columns[name]).numbers()
+        is_flag = bool(np.isin(scores[~np.isnan(scores)], (0.0, 1.0)).all())
+        less = Column(kind="number", values=1.0 - scores if is_flag else -scores)
         return msgspec.structs.replace(rows, columns={**rows.columns, field: less})
     return msgspec.structs.replace(rows, columns={**rows.columns, field: as_scores(rows.columns[field], words)})
 

@@ -116,7 +116,10 @@ def test_decimal_commas_are_no_words(tmp_path: Path) -> None:
 
 def test_records_without_a_known_score_are_offered_fields_that_vary(tmp_path: Path) -> None:
     rows = [{"task_id": n, "verdict_value": n % 2, "constant": 1} for n in range(3)]
-    with pytest.raises(UsageError, match=r"no score found(.|\n)*--reward-field verdict_value$"):
+    with pytest.raises(
+        UsageError,
+        match=r"no score found(.|\n)*--reward-field verdict_value +# if more is better, else -verdict_value$",
+    ):
         read_rows(tmp_path, rows)
 
 
@@ -134,6 +137,42 @@ def test_an_output_that_only_later_rows_have_is_found(tmp_path: Path) -> None:
     rows: list[dict[str, Any]] = [{"task_id": n, "score": 1} for n in range(200)]
     rows[100:] = [{**row, "completion": f"text {row['task_id']}"} for row in rows[100:]]
     assert [item.text for item in read_rows(tmp_path, rows).rollout("150:0").items] == ["text 150"]
+
+
+@pytest.mark.parametrize(
+    ("score", "most", "is_asked"),
+    [
+        pytest.param("passed", "total", True, id="some_rows_reach_it"),
+        pytest.param("score", "tokens", False, id="no_row_reaches_it"),
+    ],
+)
+def test_whole_numbers_that_some_score_reaches_may_be_full_marks(
+    tmp_path: Path, score: str, most: str, is_asked: bool
+) -> None:
+    rows = [{"id": n, score: 3 * n % 5, most: n + (5 if is_asked else 50)} for n in range(9)]
+    rows.append({"id": 9, score: 4, most: 4 if is_asked else 40})
+    if not is_asked:
+        assert len(read_rows(tmp_path, rows).table) == 10
+        return
+    with pytest.raises(UsageError, match="`passed` is never above `total`, which may be full marks") as error:
+        read_rows(tmp_path, rows)
+    assert "--reward-field passed/total" in commands_of(error)[0]
+
+
+@pytest.mark.parametrize("digits", [4, 17])
+def test_rows_that_are_means_of_many_rollouts_are_asked_about(tmp_path: Path, digits: int) -> None:
+    counts = {"gsm8k": (966, 1319), "mmlu": (4, 200), "arc": (81, 100)}
+    rows = [{"task": task, "accuracy": round(hits / n, digits), "n": n} for task, (hits, n) in counts.items()]
+    with pytest.raises(UsageError, match=r"as where a row is the mean of many rollouts") as error:
+        read_rows(tmp_path, rows)
+    assert commands_of(error)[0].endswith("--reward-field accuracy")
+    odd = [{"task": task, "accuracy": 0.5, "n": n + 7} for task, (_, n) in counts.items()]
+    assert len(read_rows(tmp_path, odd).table) == 3
+
+
+def test_a_flag_of_failing_counts_the_other_way_round(tmp_path: Path) -> None:
+    rows = [{"id": n, "failed": n % 3 == 0} for n in range(4)]
+    assert read_rows(tmp_path, rows, reward_field="-failed").table.reward.tolist() == [0.0, 1.0, 1.0, 0.0]
 
 
 def test_points_out_of_full_marks_are_asked_about(tmp_path: Path) -> None:
@@ -285,7 +324,8 @@ def test_neither_judges_nor_row_numbers_are_offered_as_scores(tmp_path: Path) ->
     ]
     with pytest.raises(UsageError, match="no score found") as error:
         read_rows(tmp_path, rows)
-    assert [command.split(" --")[1] for command in commands_of(error)] == ["reward-field rating"]
+    [command] = commands_of(error)
+    assert command.endswith("--reward-field rating    # if more is better, else -rating")
 
 
 @pytest.mark.skipif(shutil.which("jq") is None, reason="needs jq")
