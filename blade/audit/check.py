@@ -12,6 +12,7 @@ from blade.audit.figures import Figure, find_figures
 from blade.audit.ledger import check_ledger
 from blade.audit.markdown import read_document, shown
 from blade.audit.mentions import Spoken, statements
+from blade.audit.reasons import check_reasons
 from blade.audit.references import COMMAND, References, without_quotes
 from blade.audit.rendered import blanked, check_claims
 from blade.audit.sentences import check_sentences
@@ -37,6 +38,7 @@ def check_report(text: str, *, evidence: Evidence | None = None, claimed: Claime
     if claimed is not None:
         checks, covered = check_claims(text, claimed, evidence)
         checks += [without_address(check) for check in check_prose(blanked(text, covered), evidence)]
+        checks += check_reasons(claimed, evidence, check_prose)
     else:
         checks = list(check_prose(text, evidence))
     return Audit(sorted(checks, key=lambda check: check.line))

@@ -179,6 +179,7 @@ def print_audit(audit: "Audit", report: Path, against: str) -> None:
     put(console, foreign(f"  {counts}, {rest}"))
     print_checks(console, audit.contradicted, "Contradicted", MOST_SHOWN)
     print_checks(console, audit.unbound, "Unbound", MOST_UNBOUND)
+    print_checks(console, audit.unverifiable if against else [], "Unverifiable", MOST_UNBOUND)
 
 
 def print_checks(console: "Console", checks: "list[Check]", title: str, most: int) -> None:

@@ -231,16 +231,21 @@ def headline_line(analysis: Analysis) -> Text:
 
 
 def further_metrics(analysis: Analysis) -> Text:
-    """pass@k and pass^k for the largest k that was measured."""
+    """pass@k and pass^k for the largest k that was measured, and over how many tasks where not over all."""
     metrics = analysis.metrics
-    parts = [
-        f"{name}{k} {percent(metric.value)}"
+    measured = [
+        (f"{name}{k} {percent(metric.value)}", metric.n)
         for name, by_k in (("pass@", metrics.pass_at_k), ("pass^", metrics.pass_pow_k))
         for k, metric in list(by_k.items())[-1:]
         if metric.value is not None and k != "1"
     ]
-    if parts and metrics.retry_value.value is not None:
-        parts.append(f"retrying adds {signed_pp(metrics.retry_value.value)}")
+    retry = metrics.retry_value
+    if measured and retry.value is not None:
+        measured.append((f"retrying adds {signed_pp(retry.value)}", retry.n))
+    parts = [
+        said if tasks in (metrics.pass_at_1.n, after) else f"{said} over {plural(tasks, 'task')}"
+        for (said, tasks), after in zip(measured, [*[tasks for _, tasks in measured[1:]], None], strict=False)
+    ]
     return Text("   ".join(parts), "dim")
 
 

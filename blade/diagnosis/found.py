@@ -49,10 +49,11 @@ def with_effect(found: Found, outcomes: Outcomes) -> Finding:
         return found.finding
     without, repaired = outcomes.scores.copy(), outcomes.scores.copy()
     without[found.rows], repaired[found.rows] = np.nan, 1.0
+    has_failed = bool((outcomes.scores[found.rows] < 1.0).any())
     return msgspec.structs.replace(
         found.finding,
         headline_without=headline(outcomes, without),
-        headline_repaired=headline(outcomes, repaired) if found.finding.cause != "IR" else None,
+        headline_repaired=headline(outcomes, repaired) if found.finding.cause != "IR" and has_failed else None,
     )
 
 

@@ -29,7 +29,7 @@ MOST_BYTES = 256 << 20
 ROOM = 2 << 30
 """Bytes of all that are kept; the oldest go first."""
 LOCK = f"{WORKSPACE}/lock"
-WRITTEN = {"report.md", "appendix.md"}
+WRITTEN = {"report.md", "appendix.md", "reading_list.md"}
 """Texts of ours that `claims.json` speaks for."""
 
 

@@ -4,9 +4,11 @@ import msgspec
 
 from blade.diagnosis.analysis import Analysis
 from blade.diagnosis.reading_order import MOST_ITEMS
-from blade.report.addresses import picked, size
+from blade.report.addresses import addressed_struct, picked, size
 from blade.report.advice import ToRead, next_to_read
+from blade.report.claims import Rendered, extract
 from blade.report.dives import is_judged
+from blade.report.marks import recording
 from blade.report.report import templates
 
 
@@ -33,6 +35,8 @@ def build_reading_list(analysis: Analysis) -> ReadingList:
     )
 
 
-def render_reading_list(analysis: Analysis) -> str:
-    """The reading list as Markdown."""
-    return templates().get_template("reading_list.md.jinja").render(list=build_reading_list(analysis))
+def render_reading_list(analysis: Analysis) -> Rendered:
+    """The reading list as Markdown, with the address of everything it prints."""
+    with recording() as found:
+        made = build_reading_list(addressed_struct(analysis, "analysis:"))
+        return extract(templates().get_template("reading_list.md.jinja").render(list=made), found)

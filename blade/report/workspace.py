@@ -226,8 +226,8 @@ def _render(
     command = None if request is None else diagnose_command(request.inputs, request.read, request.analyze)
     texts = render_texts(analysis, command=command, prose=prose)
     constants = {} if prose is None else prose.narrative.front.constants
-    write_texts(folder, {REPORT: texts.page, APPENDIX: texts.appendix}, constants)
-    write_file(folder / READING_LIST, render_reading_list(analysis).encode())
+    rendered = {REPORT: texts.page, APPENDIX: texts.appendix, READING_LIST: render_reading_list(analysis)}
+    write_texts(folder, rendered, constants)
     options = None if request is None else request.analyze
     write_run_page(folder, analysis, run, options, command=make_notes(analysis, command).command)
     return Workspace(folder=folder, analysis=analysis, labels=labels, request=request)

@@ -11,11 +11,11 @@ from blade.report.reading_list import render_reading_list
 
 
 def test_the_reading_list_is_as_it_was_reviewed(golden: Golden) -> None:
-    golden("reading_list.md", render_reading_list(binary_analysis()))
+    golden("reading_list.md", render_reading_list(binary_analysis()).text)
 
 
 def test_a_run_with_nothing_to_read_says_so() -> None:
-    assert "\nNothing is left to read.\n" in render_reading_list(continuous_analysis())
+    assert "\nNothing is left to read.\n" in render_reading_list(continuous_analysis()).text
 
 
 def test_a_task_key_cannot_leave_its_command() -> None:
@@ -58,6 +58,6 @@ def test_citations_beyond_the_first_are_counted() -> None:
 def test_every_task_of_the_analysis_list_is_listed() -> None:
     analysis = binary_analysis()
     many = [msgspec.structs.replace(analysis.reading_list[0], task=f"t{number}") for number in range(50)]
-    text = render_reading_list(msgspec.structs.replace(analysis, reading_list=many))
+    text = render_reading_list(msgspec.structs.replace(analysis, reading_list=many)).text
 
     assert [f"Task `t{number}`" in text for number in range(50)] == [True] * 50

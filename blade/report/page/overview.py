@@ -236,4 +236,7 @@ def curve_note(analysis: Analysis) -> str:
     said = (
         f"Solid: at least one of k attempts passes; dashed: all k do. {percent(steady.value)} of tasks pass every time"
     )
-    return said + ("." if retry.value is None else f"; retrying adds {gain_words(retry, rate=True)}.")
+    if retry.value is None:
+        return f"{said}."
+    tasks = "" if retry.n == steady.n else f" over {plural(retry.n, 'task')}"
+    return f"{said}; retrying adds {gain_words(retry, rate=True)}{tasks}."

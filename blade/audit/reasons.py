@@ -1,0 +1,55 @@
+"""What readers say in the reasons of their labels: figures, ids and quotes, held against what they cite and the run.
+
+A figure that stands in a cited rollout holds, and any other is bound as in prose. What stands for nothing that is known
+is the reader's own word, which nobody can verify.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from blade.audit.evidence import Evidence
+from blade.audit.verdicts import Check
+from blade.errors import BladeError
+from blade.report.claims import ClaimedText
+
+REASON = re.compile(r"(\w+):/causes/(\d+)/reason")
+"""The address of a reason."""
+RULES = "rule"
+"""The author of drafts, whose figures are counted from the rows."""
+OWN_WORD = "said by {} and standing in nothing it cites"
+NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+
+
+def check_reasons(
+    claimed: ClaimedText, evidence: Evidence, check_prose: Callable[[str, Evidence], Iterator[Check]]
+) -> Iterator[Check]:
+    """What became of everything that the reasons in a rendered text state."""
+    for claim in claimed.claims:
+        found = REASON.fullmatch(claim.address) if isinstance(claim.address, str) else None
+        causes = evidence.documents.get(found[1], {}).get("causes", []) if found else []
+        if found is None or int(found[2]) >= len(causes):
+            continue
+        cause = causes[int(found[2])]
+        if cause["author"].partition(":")[0] == RULES:
+            continue
+        numbers = set(NUMBER.findall(cited_text(cause, evidence)))
+        for check in check_prose(claim.text, evidence):
+            if check.verdict != "supported" and check.said.strip("$€£ %").rstrip(".,") in numbers:
+                check = check._replace(verdict="supported", true="", why="stands in a cited rollout")
+            elif check.verdict == "unbound":
+                check = check._replace(verdict="unverifiable", why=OWN_WORD.format(cause["author"]), write="")
+            yield check._replace(line=claim.line, sentence=claim.text)
+
+
+def cited_text(cause: dict[str, Any], evidence: Evidence) -> str:
+    """Everything said in the rollouts that a label cites."""
+    texts: list[str] = []
+    cited = {entry["citation"].partition("#")[0] for entry in cause.get("evidence", [])}
+    for run in (source.run for source in evidence.sources if source.run is not None):
+        for citation in cited:
+            try:
+                texts += [item.text for item in run.rollout_at(run.row(citation)).items]
+            except BladeError:
+                continue
+    return "\n".join(texts)
