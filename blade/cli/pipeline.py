@@ -78,16 +78,17 @@ def diagnose_into(
 
 def written_again(out: Path, known: kept.Kept) -> Done:
     """A diagnosis that was kept, in a folder."""
-    check_unmixed(out, several=known.several)
-    folders = [out / name for name in known.folders]
+    head = known.head
+    check_unmixed(out, several=head.several)
+    folders = [out / name for name in head.folders]
     with contextlib.ExitStack() as locks:
         for folder in folders:
             locks.enter_context(locked(folder))
             place_parts(folder / FOLDER, [])  # an earlier page may have had more of them
-        for name, content in known.files.items():
+        for name, content in known.files:
             write_file(out / name, content)
     workspaces = [open_workspace(folder) for folder in folders]
-    return Done(workspaces=workspaces, several=known.several, comparison=known.comparison)
+    return Done(workspaces=workspaces, several=head.several, comparison=head.comparison)
 
 
 def compare_into(out: Path, diagnosed: list[Diagnosed], options: AnalyzeOptions) -> str:

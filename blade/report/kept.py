@@ -7,15 +7,18 @@ be made anew, because what they hold is joined with what people said.
 
 import contextlib
 import hashlib
+import io
 import json
 import os
+import tarfile
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
+import zstandard
 
 from blade.errors import BladeError
 from blade.rollouts import ReadOptions, cache
@@ -24,7 +27,7 @@ from blade.rollouts.formats.registry import all_readers, reader_for
 from blade.rollouts.sources import WORKSPACE, stem
 from blade.rollouts.urls import UrlPath
 
-MOST_BYTES = 256 << 20
+MOST_BYTES = 1 << 30
 """Of one diagnosis; larger ones are not kept."""
 ROOM = 2 << 30
 """Bytes of all that are kept; the oldest go first."""
@@ -33,20 +36,28 @@ WRITTEN = {"report.md", "appendix.md", "reading_list.md"}
 """Texts of ours that `claims.json` speaks for."""
 
 
-class Kept(msgspec.Struct, frozen=True, kw_only=True):
-    """What a diagnosis wrote."""
+class Head(msgspec.Struct, frozen=True, kw_only=True):
+    """What an entry says of a diagnosis before its files."""
 
-    files: dict[str, bytes]
-    """By path below its folder."""
     folders: list[str]
-    """Where its runs are below it; a dot for the folder itself."""
+    """Where its runs are below its folder; a dot for the folder itself."""
     several: bool
     """Whether each run has a folder of its own."""
     comparison: str | None
     """What the comparison of the runs says."""
 
 
-DECODER = msgspec.msgpack.Decoder(Kept)
+class Kept(NamedTuple):
+    """A diagnosis that was kept."""
+
+    head: Head
+    files: Iterator[tuple[str, bytes]]
+    """By path below its folder."""
+
+
+HEAD = ".head"
+"""The first member of an entry, a compressed tar archive behind its checksum."""
+DECODER = msgspec.json.Decoder(Head)
 
 
 def place_of(inputs: Sequence[str], read: ReadOptions, options: msgspec.Struct) -> Path | None:
@@ -116,11 +127,21 @@ def load(place: Path) -> Kept | None:
         stored = place.read_bytes()
         if stored[: cache.CHECKSUM] != cache.checksum(stored[cache.CHECKSUM :]):
             return None
-        found = DECODER.decode(memoryview(stored)[cache.CHECKSUM :])
+        members = unpacked(stored)
+        found = Kept(DECODER.decode(next(members)[1]), members)
         os.utime(place)
     except (OSError, msgspec.MsgspecError):
         return None
     return found
+
+
+def unpacked(stored: bytes) -> Iterator[tuple[str, bytes]]:
+    """The members of an entry, one at a time."""
+    inner = zstandard.ZstdDecompressor().stream_reader(memoryview(stored)[cache.CHECKSUM :])
+    with inner, tarfile.open(fileobj=inner, mode="r|") as archive:
+        for member in archive:
+            if (content := archive.extractfile(member)) is not None:
+                yield member.name, content.read()
 
 
 def save(place: Path, out: Path, *, since: float, folders: Sequence[Path], several: bool, said: str | None) -> None:
@@ -130,17 +151,22 @@ def save(place: Path, out: Path, *, since: float, folders: Sequence[Path], sever
         new = [path for path in new if not path.match(LOCK)]
         if sum(path.stat().st_size for path in new) > MOST_BYTES:
             return
-        kept = Kept(
-            files={path.relative_to(out).as_posix(): path.read_bytes() for path in sorted(new)},
-            folders=[folder.relative_to(out).as_posix() for folder in folders],
-            several=several,
-            comparison=said,
-        )
-        data = msgspec.msgpack.encode(kept)
+        below = [folder.relative_to(out).as_posix() for folder in folders]
+        head = msgspec.json.encode(Head(folders=below, several=several, comparison=said))
         place.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile(dir=place.parent, suffix=".tmp", delete=False) as file:
-            file.write(cache.checksum(data))
-            file.write(data)
+            file.write(bytes(cache.CHECKSUM))
+            compressor = zstandard.ZstdCompressor(level=1)
+            with compressor.stream_writer(file, closefd=False) as outer, tarfile.open(fileobj=outer, mode="w|") as tar:
+                about = tarfile.TarInfo(HEAD)
+                about.size = len(head)
+                tar.addfile(about, io.BytesIO(head))
+                for path in sorted(new):
+                    tar.add(path, path.relative_to(out).as_posix(), recursive=False)
+            file.seek(cache.CHECKSUM)
+            digest = cache.checksum(file.read())
+            file.seek(0)
+            file.write(digest)
         Path(file.name).replace(place)
         forget_oldest(place.parent)
 
