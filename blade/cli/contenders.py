@@ -21,6 +21,9 @@ from blade.rollouts.grouping import models_of, run_names
 from blade.rollouts.runs import FileProgress
 from blade.rollouts.table import examples
 
+UNSAID = ReadOptions()
+"""What is read as when nobody says anything."""
+
 
 class Contender(NamedTuple):
     """A run and the name of the folder it came from, which tells it from a namesake."""
@@ -61,7 +64,7 @@ def gather(
         InputError: an input is missing or unreadable.
     """
     places = [find_places(word) for word in words]
-    options = settled(options, [place for word in places for place in word if isinstance(place, Workspace)])
+    options = settled(options, read, [place for word in places for place in word if isinstance(place, Workspace)])
     found = [[one for place in word for one in read_place(place, read, options, progress)] for word in places]
     together = [contender for word in found for contender in word]
     if len(together) < 2:
@@ -121,9 +124,14 @@ def find_places(word: str) -> list[Workspace | str]:
     return [open_workspace(run) for run in run_folders(folder)]
 
 
-def settled(options: AnalyzeOptions, workspaces: Sequence[Workspace]) -> AnalyzeOptions:
+def settled(options: AnalyzeOptions, read: ReadOptions, workspaces: Sequence[Workspace]) -> AnalyzeOptions:
     """The options with what the folders were diagnosed with, where the user said nothing and they agree."""
-    asked = [workspace.request.analyze for workspace in workspaces if workspace.request is not None]
+    requests = [workspace.request for workspace in workspaces if workspace.request is not None]
+    asked = [request.analyze for request in requests]
+    for option in ("true_words", "score"):
+        if not getattr(read, option):
+            stated = [getattr(request.read, option) for request in requests]
+            only(option.replace("_", "-"), [",".join(one) if isinstance(one, tuple) else one for one in stated if one])
     return msgspec.structs.replace(
         options,
         success=options.success or only("success", [request.success for request in asked]),
@@ -152,7 +160,9 @@ def read_place(
             yield Contender(run, folder.absolute().name)
         return
     if place.request is not None:
-        request = msgspec.structs.replace(place.request, read=with_named_fields(place.request.read, options))
+        said = {name: value for name, value in msgspec.structs.asdict(read).items() if value != getattr(UNSAID, name)}
+        again = msgspec.structs.replace(place.request.read, **said)
+        request = msgspec.structs.replace(place.request, read=with_named_fields(again, options))
         place = msgspec.structs.replace(place, request=request)
     yield Contender(place.run(), place.folder.absolute().name)
 

@@ -16,7 +16,7 @@ from blade.comparison.pairing import alike, as_graded, describe_sides, pair
 from blade.comparison.ranking import distinct_names, rank_runs
 from blade.comparison.settling import settle_tie
 from blade.comparison.slicing import slice_changes
-from blade.comparison.verdict import decide, pairing_warnings, say_verdict, scale_warnings, slice_warnings
+from blade.comparison.verdict import decide, pairing_warnings, say_verdict, score_warnings, slice_warnings
 from blade.diagnosis import Diagnosed
 from blade.errors import UsageError
 from blade.metrics import Success
@@ -58,7 +58,8 @@ def compare(
     differences, cluster = pairing.differences, pairing.paired_cluster
     delta = estimate_delta(differences, cluster=cluster, scale=pairing.scale, rng=rng)
     spread = spread_of(differences, cluster=cluster, scale=pairing.scale)
-    mde, verdict = None if spread is None else spread.mde, decide(delta)
+    mde = None if spread is None or spread.mde > spread.limit else spread.mde  # none that there can be would be seen
+    verdict = decide(delta)
     sides = describe_sides(base, candidate, pairing)
     ledger = find_losses(base, candidate, pairing)
     change, parts = decompose(pairing, ledger)
@@ -91,7 +92,7 @@ def compare(
         config_unknown=found.unknown,
         warnings=[
             *([COPY_WARNING] if copied else []),
-            *scale_warnings(base, candidate),
+            *score_warnings(base, candidate),
             *pairing_warnings(*sides, units=pairing.units, is_rate=not graded),
             *slice_warnings(slices),
             *describe_configuration(found),

@@ -188,19 +188,48 @@ def alike(base: Diagnosed, candidate: Diagnosed) -> tuple[Diagnosed, Diagnosed]:
     """Both judged in the same way: where one run's rewards are graded and no rule was given, both count as graded.
 
     Raises:
-        UsageError: the runs were judged by different rules, or one has no score at all.
+        UsageError: the runs were judged by different rules, less is better in only one of them, their scores are on
+            different scales, or one has no score at all.
     """
     for run in (base, candidate):
         if run.analysis.success.kind == "unscored":
             raise UsageError(f"{run.run.name}: no rollout has a score; name its field with --reward-field.")
+    less = [one for one in (base, candidate) if (one.run.reward_field or "").startswith("-")]
+    if len(less) == 1:
+        raise UsageError(
+            f"less of the score is better in {less[0].run.name} (`{less[0].run.reward_field}`) and not in the other "
+            "run; give one --reward-field for both."
+        )
     rules = [run.analysis.success.rule for run in (base, candidate)]
     if rules[0] == rules[1]:
+        if base.outcomes.is_continuous:
+            check_scales(base, candidate)
         return base, candidate
     kinds = {run.analysis.success.kind for run in (base, candidate)}
     if "rule" in kinds:
         said = " and ".join(rule or "no rule" for rule in rules)
         raise UsageError(f"the runs were judged by different rules ({said}); give one for both with --success.")
-    return as_graded(base), as_graded(candidate)
+    base, candidate = as_graded(base), as_graded(candidate)
+    check_scales(base, candidate)
+    return base, candidate
+
+
+def check_scales(base: Diagnosed, candidate: Diagnosed) -> None:
+    """Stops where one run's graded scores lie between 0 and 1 and most of the other's above.
+
+    Raises:
+        UsageError: a difference of such scores would mean nothing.
+    """
+    runs = (base, candidate)
+    known = [one.outcomes.scores[~np.isnan(one.outcomes.scores)] for one in runs]
+    small = [bool((scores > 0.0).any() and scores.min() >= 0.0 and scores.max() <= 1.0) for scores in known]
+    large = [bool((scores > 1.0).sum() > (scores > 0.0).sum() / 2) for scores in known]
+    if (small[0] and large[1]) or (small[1] and large[0]):
+        ends = [f"{s.min():,g} to {s.max():,g} in {one.run.name}" for s, one in zip(known, runs, strict=True)]
+        raise UsageError(
+            f"scores run from {' and from '.join(ends)}, which are different scales; bring them to one, as with "
+            "--reward-field score/max_score, or say when a rollout succeeds with --success."
+        )
 
 
 def as_graded(diagnosed: Diagnosed) -> Diagnosed:

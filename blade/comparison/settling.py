@@ -24,7 +24,7 @@ def settle_tie(pairing: Pairing, value: float, spread: Spread | None) -> Settlin
     if spread is None:
         return None
     if value == 0.0:
-        return Settling(tasks=None, repeats=None, floor=None, sentence="no difference was observed to be settled")
+        return Settling(tasks=None, repeats=None, floor=None, sentence="there is no difference to settle")
     target = abs(value) / REACH
     tasks = ceil(int(pairing.paired.sum()) * (spread.se / target) ** 2)
     said = f"if the difference is as large as observed, settling it takes about {tasks:,} tasks with today's repeats"

@@ -2,8 +2,6 @@
 
 from typing import Final
 
-import numpy as np
-
 from blade.comparison.comparison import Delta, Side, SliceChange, Verdict
 from blade.diagnosis import Diagnosed
 from blade.metrics.rounding import fixed, percent
@@ -31,7 +29,7 @@ def say_verdict(
     if verdict != "tied":
         return f"{verdict}: {evidence}"
     if mde is None:
-        return f"tied: {evidence}; one task or cluster alone cannot tell runs apart"
+        return f"tied: {evidence}; so few tasks cannot tell runs apart"
     return f"tied: {evidence}; a difference of less than {amount(mde, is_rate)} would probably not have been seen"
 
 
@@ -68,18 +66,12 @@ def pairing_warnings(base: Side, candidate: Side, *, units: int, is_rate: bool) 
     return found
 
 
-def scale_warnings(base: Diagnosed, candidate: Diagnosed) -> list[str]:
-    """Graded scores of which one run's lie between 0 and 1 and most of the other's above."""
-    known = [one.outcomes.scores[~np.isnan(one.outcomes.scores)] for one in (base, candidate)]
-    small = [bool(len(scores) and scores.min() >= 0.0 and scores.max() <= 1.0) for scores in known]
-    large = [bool((scores > 1.0).sum() > (scores > 0.0).sum() / 2) for scores in known]
-    if not (small[0] and large[1]) and not (small[1] and large[0]):
+def score_warnings(base: Diagnosed, candidate: Diagnosed) -> list[str]:
+    """Scores that stand in fields of other names."""
+    fields = [one.run.reward_field for one in (base, candidate)]
+    if None in fields or fields[0] == fields[1]:
         return []
-    ends = [
-        f"{scores.min():,g} to {scores.max():,g} in {one.run.name}"
-        for scores, one in zip(known, (base, candidate), strict=True)
-    ]
-    return [f"scores run from {' and from '.join(ends)}: they may be on different scales"]
+    return [f"the score is `{fields[0]}` in {base.run.name} and `{fields[1]}` in {candidate.run.name}"]
 
 
 def score(value: float, is_rate: bool) -> str:

@@ -47,6 +47,8 @@ def ablate(outcomes: Outcomes, modes: dict[str, Ints]) -> list[Headroom]:
         load += affected
         failing = int(((affected > 0) & (outcomes.scores < 1.0)).sum())
         row = headroom(code, outcomes, unaffected(outcomes, affected), rollouts=failing)
+        if not (outcomes.scores[members] > 0.0).any():
+            row = without_loss(row)  # what no passing rollout shows can go without a loss
         rows.append(msgspec.structs.replace(row, unseen_tasks=fully_affected(outcomes, affected)))
     rows.sort(key=lambda row: (-(row.gain.value or 0.0), -row.unseen_tasks, row.mode))
     everything = int(((load > 0) & (outcomes.scores < 1.0)).sum())

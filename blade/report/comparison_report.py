@@ -59,6 +59,7 @@ DEFINITIONS: Final = {
     "paired": "a task of which both runs have a scored rollout; tasks are matched by key",
     "uncertainty": (
         "tasks, or clusters of them, are the sampling unit; the interval is Student's t on the tasks' differences, "
+        "its limit on the skewed side moved out by the skewness of their mean, "
         "and where fewer than two tasks differ, or all by the same, a pair of opposite changes is imagined beside them"
     ),
     "p": (

@@ -1,6 +1,7 @@
 """Which field of records in no known format is the score: said when one can be, asked about when it is not clear."""
 
 import re
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from blade.rollouts.formats import Format, bare, json_tables
 from blade.rollouts.formats.reader import Probe
 from blade.rollouts.grouping import ReadOptions
 from blade.rollouts.identity import FEW, Identity, assign_keys, choose_identity, own_fields
-from blade.rollouts.outcome import as_scores
+from blade.rollouts.outcome import as_scores, is_share
 from blade.rollouts.rows import MODEL_FIELDS, Ints, Rows
 from blade.rollouts.table import Floats
 from blade.rollouts.where import literal, where_name
@@ -30,11 +31,13 @@ MOST_WORDS = 8
 MOST_OFFERED = 3
 ID_LIKE = 100
 """Whole numbers above this, another one in every row, may be ids."""
-LEAST_SAMPLES = 10
+LEAST_SAMPLES = 2
 """Rollouts that a published mean is made of at least."""
 CLOSE = 0.2
 """How far a rounded share of a whole number may be from one and still tell."""
 NUMBERS = ("number", "flag")
+MEASURES = ("metric", "metricname", "measure")
+"""Fields that name what the score measures."""
 LOWER_IS_BETTER = re.compile(r"(lower|higher)(?:is)?better$")
 DECIMAL_COMMA = re.compile(r"-?\d+,\d+")
 
@@ -47,8 +50,8 @@ def check_score(
         if set(options.fields) & rows.columns.keys():
             return  # a rule reads the verdict from another field
         raise no_score(rows, form, options, path, first)
-    check_scale(rows, reward, path)
-    check_direction(rows, reward, path)
+    check_scale(rows, form, reward, path)
+    check_direction(rows, form, reward, path)
     check_averages(rows, reward, path)
     if reward == form.reward_fields[0]:
         return
@@ -62,7 +65,7 @@ def check_score(
         )
 
 
-def check_scale(rows: Rows, reward: str, path: Path) -> None:
+def check_scale(rows: Rows, form: Format, reward: str, path: Path) -> None:
     """Stops when a score looks like points out of another field, or like a number that names its row.
 
     Raises:
@@ -72,7 +75,8 @@ def check_scale(rows: Rows, reward: str, path: Path) -> None:
     known = scores[~np.isnan(scores)]
     if not len(known) or known.max() <= 1:
         return
-    most = next((name for name in own_fields(rows) if is_ceiling(rows, name, reward, scores)), None)
+    keys = {*form.task_fields, *form.repeat_fields}
+    most = full_marks(rows, reward, [name for name in own_fields(rows) if name not in keys])
     if most is not None:
         raise Unclear(
             f"{path}: the score `{reward}` is never above `{most}`, which may be full marks; say what counts:",
@@ -92,12 +96,20 @@ def check_scale(rows: Rows, reward: str, path: Path) -> None:
         )
 
 
-def check_direction(rows: Rows, reward: str, path: Path) -> None:
-    """Stops when the rows themselves say that less of the score is better in some of them (`is_lower_better`).
+def check_direction(rows: Rows, form: Format, reward: str, path: Path) -> None:
+    """Stops when rows say that less of the score is better in some of them, or name a measure of which it may be.
 
     Raises:
         UsageError: which rows count, and how, must be said.
     """
+    for name in (name for name in own_fields(rows) if bare(name) in MEASURES and rows.columns[name].kind == "text"):
+        named = {str(level) for level in rows.columns[name].levels}
+        if len(named) == 1 and not is_named_like_a_score(measure := named.pop(), form):
+            raise Unclear(
+                f"{path}: the score is {measure}, by `{name}`; say whether more or less of it is better:",
+                path,
+                [Choice("--reward-field", reward, "more is better"), Choice("--reward-field", f"-{reward}", "less is")],
+            )
     for name in own_fields(rows):
         if rows.columns[name].kind != "flag" or not (ending := LOWER_IS_BETTER.search(bare(name))):
             continue
@@ -127,6 +139,7 @@ def check_averages(rows: Rows, reward: str, path: Path) -> None:
     words = len(own_fields(rows)) - len(others) - 1
     if np.isnan(scores).any() or not ((scores > 0) & (scores < 1)).any() or words > 2 or (rows.fact("items") > 0).any():
         return
+    part = int(((scores > 0) & (scores < 1)).argmax())
     rounding = np.array([0.5 * 10.0 ** -len(repr(score).partition(".")[2]) for score in scores.tolist()])
     for name in others:
         size = rows.columns[name].numbers()
@@ -135,12 +148,18 @@ def check_averages(rows: Rows, reward: str, path: Path) -> None:
             off <= np.where(size * rounding < CLOSE, size * rounding, 0) + 1e-6
         ).all():
             raise Unclear(
-                f"{path}: `{reward}` times `{name}` is a whole number in every row ({scores[0]:g} × {size[0]:.0f} = "
-                f"{scores[0] * size[0]:.0f}), as where a row is the mean of many rollouts; BLADE reads single ones. "
-                "If each row is one rollout all the same, say so:",
+                f"{path}: `{reward}` times `{name}` is a whole number in every row ({scores[part]:g} × "
+                f"{size[part]:.0f} = {scores[part] * size[part]:.0f}), as where a row is the mean of many rollouts; "
+                "BLADE reads single ones. If each row is one rollout all the same, say so:",
                 path,
                 [Choice("--reward-field", reward)],
             )
+
+
+def full_marks(rows: Rows, reward: str, names: Iterable[str]) -> str | None:
+    """Which of some fields looks like the full marks of a score."""
+    scores = as_scores(rows.columns[reward]).numbers()
+    return next((name for name in names if is_ceiling(rows, name, reward, scores)), None)
 
 
 def is_ceiling(rows: Rows, name: str, reward: str, scores: Floats) -> bool:
@@ -150,7 +169,7 @@ def is_ceiling(rows: Rows, name: str, reward: str, scores: Floats) -> bool:
     most = rows.columns[name].numbers()
     both = ~np.isnan(most) & ~np.isnan(scores)
     most, scores = most[both], scores[both]
-    if not len(most) or (most < scores).any() or (most == scores).all():
+    if not len(most) or scores.max() <= 1 or (most < scores).any() or (most == scores).all():
         return False
     return bare(reward) in bare(name) or bool((most == np.floor(most)).all() and (most == scores).any())
 
@@ -220,13 +239,19 @@ def no_score(
     identity = choose_identity(rows, form)
     task = assign_keys(rows, identity).task
     ranks = {name: verdict_rank(rows.columns[name], task) for name in fields if name not in taken}
+    numbers = [name for name in ranks if ranks[name] == 2 or len(rows.columns[name].coded().levels) == 1]
+    ceilings = {name: full_marks(rows, name, numbers) for name, rank in ranks.items() if rank == 2}
+    ranks = {name: rank for name, rank in ranks.items() if name not in ceilings.values()}
     likely = sorted(
         (name for name, rank in ranks.items() if rank is not None),
         key=lambda name: (not is_named_like_a_score(name, form), ranks[name]),
     )[: MOST_OFFERED - len(reshaped)]
     either = {name: ranks[name] != 1 and not is_named_like_a_score(name, form) for name in likely}
     offered = [
-        Choice("--reward-field", name, f"if more is better, else -{name}" if either[name] else "") for name in likely
+        Choice("--reward-field", f"{name}/{ceilings[name]}", "the share of full marks")
+        if ceilings.get(name)
+        else Choice("--reward-field", name, f"if more is better, else -{name}" if either[name] else "")
+        for name in likely
     ]
     flags = sum(ranks[name] == 0 for name in likely)
     choices = [*offered[:flags], *reshaped, *offered[flags:]]
@@ -259,13 +284,21 @@ def check_words(rows: Rows, reward: str | None, options: ReadOptions, path: Path
 
     Raises:
         UsageError: which words mean success must be said.
-        InputError: the score is written with a decimal comma.
+        InputError: the score is written with a decimal comma, or on two scales.
     """
+    if reward in rows.columns:
+        check_spelling(rows.columns[reward], reward, path)
     words = score_words(rows.columns[reward]) if reward in rows.columns and not options.true_words else []
     if reward is None or not words or reward in options.fields or words[0][0] in "[{":
         return
     if all(map(DECIMAL_COMMA.fullmatch, words)):
         raise InputError(f"{path}: the score `{reward}` is written with a decimal comma ({words[0]}); write a point.")
+    if (other := answers_beside(rows, reward)) is not None:
+        raise UsageError(
+            f"{path}: `{reward}` takes the words that `{other}` takes ({', '.join(words[:4])}), so it seems to be an "
+            "answer; name the field that says which answers are right with --reward-field, or the words that mean "
+            "success with --true-words."
+        )
     plain = [word for word in words if "," not in word][:3]
     raise Unclear(
         f"{path}: the score `{reward}` is a word ({', '.join(words)}); say which words mean success:",
@@ -273,6 +306,34 @@ def check_words(rows: Rows, reward: str | None, options: ReadOptions, path: Path
         [Choice("--true-words", word) for word in plain] or [Choice("--success", f"{reward} == {literal(words[0])}")],
         ["--reward-field", reward] if options.reward_field else [],
     )
+
+
+def answers_beside(rows: Rows, reward: str) -> str | None:
+    """A field that takes the same words as one which is called after a score."""
+    own = {level for level in rows.columns[reward].coded().levels if isinstance(level, str)}
+    for name in own_fields(rows):
+        if name != reward and rows.columns[name].kind == "text" and own <= set(rows.columns[name].levels):
+            return name
+    return None
+
+
+def check_spelling(column: Column, reward: str, path: Path) -> None:
+    """Stops when some scores are percentages or fractions and others plain numbers above 1.
+
+    Raises:
+        InputError: nobody can tell the scale of the plain numbers.
+    """
+    share = next((level for level in column.levels if isinstance(level, str) and is_share(level)), None)
+    if share is None:
+        return
+    scores = as_scores(column).numbers()
+    shares = np.asarray([isinstance(level, str) and is_share(level) for level in [*column.levels, None]])
+    plain = scores[~shares[column.coded().values] & (scores > 1)]
+    if len(plain):
+        raise InputError(
+            f"{path}: the score `{reward}` is written on two scales, {share.strip()} and {plain[0]:g}; "
+            "bring them to one."
+        )
 
 
 def score_words(column: Column) -> list[str]:

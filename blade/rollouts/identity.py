@@ -176,13 +176,23 @@ def assign_keys(rows: Rows, identity: Identity) -> Keys:
     if identity.scheme == "row":
         tasks = [str(number) for number in range(len(rows))]
         return Keys(tasks=tasks, task=np.arange(len(rows)), repeat=np.zeros(len(rows), dtype=np.int64))
-    codes, texts = task_codes(rows.column(identity.task_field))
+    codes, texts = named_tasks(*task_codes(rows.column(identity.task_field)))
     if identity.repeat_field is None:
         repeat = by_occurrence(codes)
     else:
         repeat = repeat_numbers(rows.column(identity.repeat_field), codes)
         codes = np.where(repeat < 0, -1, codes)
     return Keys(tasks=texts, task=codes, repeat=repeat)
+
+
+def named_tasks(codes: Ints, texts: list[str]) -> tuple[Ints, list[str]]:
+    """Task codes and keys without blank keys, which name no task."""
+    if all(map(str.strip, texts)):
+        return codes, texts
+    named = [text for text in texts if text.strip()]
+    place = {text: index for index, text in enumerate(named)}
+    table = np.asarray([*(place.get(text, -1) for text in texts), -1], dtype=np.int64)
+    return table[codes], named
 
 
 def task_codes(column: Column) -> tuple[Ints, list[str]]:
@@ -245,7 +255,7 @@ def ranks_within(codes: Ints, ranks: Ints) -> Ints:
 def unkeyed_reason(rows: Rows, row: int, identity: Identity) -> str:
     """Why a row has no key."""
     task = rows.column(identity.task_field).at(row)
-    missing = identity.task_field if task is None else identity.repeat_field
+    missing = identity.task_field if task is None or not level_text(task).strip() else identity.repeat_field
     return f"has no {missing} (or one too long for a key), which identifies the rows of this file"
 
 

@@ -110,10 +110,9 @@ def score_notes(rows: Rows, field: str | None) -> list[str]:
         return []
     texts = [level for level in rows.columns[field].levels if isinstance(level, str)]
     spelled = [text for text in texts if isinstance(plain_score(text), float)]
-    if any(text.rstrip().endswith("%") for text in spelled):
-        return [f"`{field}` is written in percent: 85% counts as 0.85"]
-    if any("/" in text for text in spelled):
-        return [f"`{field}` is written as a fraction: 3/5 counts as 0.6"]
+    if (share := next(filter(is_share, spelled), None)) is not None:
+        form = "as a fraction" if "/" in share else "in percent"
+        return [f"`{field}` is written {form}: {share.strip()} counts as {plain_score(share):g}"]
     if spelled:
         return [f"`{field}` is written as text in some rows; a text that spells a number counts as that number"]
     numbers = as_scores(rows.columns[field]).numbers()
@@ -122,6 +121,11 @@ def score_notes(rows: Rows, field: str | None) -> list[str]:
         ends = f"{known.min():,g} to {known.max():,g}"
         return [f"`{field}` is not on a scale of 0 to 1 (seen: {ends}); a rule for success must be on its scale"]
     return []
+
+
+def is_share(text: str) -> bool:
+    """Whether a text is a part of a whole: a percentage or a fraction."""
+    return ("%" in text or "/" in text) and isinstance(plain_score(text), float)
 
 
 def plain_score(level: str) -> Any:

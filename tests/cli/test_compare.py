@@ -14,7 +14,7 @@ HOSTILE = "\x1b[31mred\x1b]0;title\x07\u202egnp.exe\u200b[bold]x[/] | `y` :skull
 UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
-def rows(passes: Sequence[float], *, model: str = "m", **fields: Any) -> list[Row]:
+def rows(passes: Sequence[float | str], *, model: str = "m", **fields: Any) -> list[Row]:
     """One rollout of each task with these rewards."""
     return [
         rollout(task, 0, reward, level="odd" if task % 2 else "even", response={"model": model}, **fields)
@@ -104,6 +104,39 @@ def test_folders_diagnosed_by_different_rules_need_one_rule(tmp_path: Path) -> N
     assert found.exit_code == 2
     assert "diagnosed with --success reward >= 0.3 and reward >= 0.5; give one with --success" in found.stderr
     assert blade(*words, "--success", "reward >= 1").exit_code == 0
+
+
+def test_folders_in_which_the_score_means_different_things_need_one_meaning(tmp_path: Path) -> None:
+    source = write_rows(tmp_path / "r.jsonl", rows([0.4, 0.6, 0.9], wer=0.2))
+    for name, field in (("a", "wer"), ("b", "-wer")):
+        blade("diagnose", source, "--out", tmp_path / name, "-q", "--reward-field", field)
+    words = ("compare", tmp_path / "a", tmp_path / "b", "--out", tmp_path / "out")
+
+    found = blade(*words, "-q")
+    assert found.exit_code == 2
+    assert "less of the score is better in b/r (`-wer`) and not in the other run" in found.stderr
+    assert document(blade(*words, "--reward-field", "-wer", "--json"))["delta"]["value"] == 0.0
+
+
+def test_folders_diagnosed_with_other_words_for_success_need_the_same(tmp_path: Path) -> None:
+    source = write_rows(tmp_path / "r.jsonl", rows(["PASS", "FAIL", "PASS"]))
+    for name, word in (("a", "PASS"), ("b", "FAIL")):
+        blade("diagnose", source, "--out", tmp_path / name, "-q", "--true-words", word)
+    words = ("compare", tmp_path / "a", tmp_path / "b", "--out", tmp_path / "out")
+
+    found = blade(*words, "-q")
+    assert (found.exit_code, "diagnosed with --true-words FAIL and PASS; give one" in found.stderr) == (2, True)
+    assert document(blade(*words, "--true-words", "PASS", "--json"))["delta"]["value"] == 0.0
+
+
+def test_scores_on_different_scales_are_not_compared(tmp_path: Path) -> None:
+    small = write_rows(tmp_path / "small.jsonl", rows([0.3, 0.5, 1.0]))
+    large = write_rows(tmp_path / "large.jsonl", rows([30, 50, 100]))
+
+    found = blade("compare", small, large, "--out", tmp_path / "out", "-q")
+    assert found.exit_code == 2
+    assert "scores run from 0.3 to 1 in small and from 30 to 100 in large, which are different scales" in found.stderr
+    assert blade("compare", small, large, "--out", tmp_path / "out", "-q", "--success", "reward >= 1").exit_code == 0
 
 
 def test_groups_of_one_file_are_runs_to_compare(tmp_path: Path) -> None:

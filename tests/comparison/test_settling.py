@@ -57,7 +57,7 @@ def test_tasks_that_truly_differ_are_not_cured_by_repeats() -> None:
 
 
 def test_no_difference_leaves_nothing_to_settle() -> None:
-    assert settle([[1.0]] * 3, [[1.0]] * 3).sentence == "no difference was observed to be settled"
+    assert settle([[1.0]] * 3, [[1.0]] * 3).sentence == "there is no difference to settle"
 
 
 def test_one_task_tells_nothing() -> None:

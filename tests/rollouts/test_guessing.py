@@ -170,6 +170,36 @@ def test_rows_that_are_means_of_many_rollouts_are_asked_about(tmp_path: Path, di
     assert len(read_rows(tmp_path, odd).table) == 3
 
 
+@pytest.mark.parametrize(("share", "plain"), [("85%", 90), ("8/10", 6)])
+def test_scores_on_two_scales_are_refused(tmp_path: Path, share: str, plain: int) -> None:
+    rows: list[dict[str, Any]] = [{"id": 1, "score": share}, {"id": 2, "score": plain}]
+    with pytest.raises(InputError, match=f"is written on two scales, {share} and {plain}; bring them to one"):
+        read_rows(tmp_path, rows)
+
+
+def test_full_marks_are_offered_with_points(tmp_path: Path) -> None:
+    rows = [{"task_id": n, "points": n % 4, "max_points": 3 + n % 2} for n in range(8)]
+    with pytest.raises(UsageError, match="no score found") as error:
+        read_rows(tmp_path, rows)
+    assert [command.split("--reward-field ")[1] for command in commands_of(error)] == [
+        "points/max_points    # the share of full marks"
+    ]
+
+
+def test_a_measure_that_may_be_an_error_is_asked_about(tmp_path: Path) -> None:
+    rows = [{"id": n, "score": n / 9, "metric": "edit_distance"} for n in range(4)]
+    with pytest.raises(UsageError, match="the score is edit_distance, by `metric`") as error:
+        read_rows(tmp_path, rows)
+    assert [command.split("#")[1] for command in commands_of(error)] == [" more is better", " less is"]
+    assert len(read_rows(tmp_path, [{**row, "metric": "accuracy"} for row in rows]).table) == 4
+
+
+def test_a_right_answer_is_not_taken_for_a_verdict(tmp_path: Path) -> None:
+    rows = [{"id": n, "model_answer": "ABCA"[n], "correct": "ABAC"[n]} for n in range(4)]
+    with pytest.raises(UsageError, match="`correct` takes the words that `model_answer` takes"):
+        read_rows(tmp_path, rows)
+
+
 def test_a_flag_of_failing_counts_the_other_way_round(tmp_path: Path) -> None:
     rows = [{"id": n, "failed": n % 3 == 0} for n in range(4)]
     assert read_rows(tmp_path, rows, reward_field="-failed").table.reward.tolist() == [0.0, 1.0, 1.0, 0.0]

@@ -121,9 +121,9 @@ def test_a_row_without_the_task_id_of_the_others_is_a_bad_line(tmp_path: Path) -
 
 
 def test_tasks_stand_in_natural_order(tmp_path: Path) -> None:
-    names = ["t10", "t2", "t1", "t", "a", "10", "9", ""]
+    names = ["t10", "t2", "t1", "t", "a", "10", "9"]
     run = read_rows(tmp_path, [{"task_id": name, "score": 1} for name in names])
-    assert run.table.tasks == ["", "9", "10", "a", "t", "t1", "t2", "t10"]
+    assert run.table.tasks == ["9", "10", "a", "t", "t1", "t2", "t10"]
 
 
 def test_natural_order_is_total() -> None:
@@ -147,7 +147,6 @@ def test_natural_order_is_total() -> None:
         "naïve",
         "a/b\\c",
         'quo"te',
-        "",
         "-1",
         "1e5",
     ],
@@ -158,6 +157,12 @@ def test_any_text_can_be_a_task_key_and_be_cited(tmp_path: Path, name: str) -> N
         row = run.row(f"{name}:{repeat}")
         assert run.table.repeat[row] == repeat
         assert run.row(run.table.citation(row, 7)) == row
+
+
+def test_a_blank_key_names_no_task(tmp_path: Path) -> None:
+    run = read_rows(tmp_path, [{"task_id": name, "score": 1} for name in ("a", "", " ", "b")])
+    assert keys(run) == ["a:0", "b:0"]
+    assert [(line, reason.startswith("has no task_id")) for line, reason in reasons(run)] == [(2, True), (3, True)]
 
 
 def test_integers_no_float_can_hold_stay_apart(tmp_path: Path) -> None:
