@@ -304,6 +304,21 @@ class ReadingItem(msgspec.Struct, frozen=True, kw_only=True):
     """What its failures have in common with those of other tasks; one reading says what to look for in the others."""
 
 
+class Mirror(msgspec.Struct, frozen=True, kw_only=True):
+    """A field whose value tells failing rollouts from passing ones: the verdict in other words, or the reason."""
+
+    field: str
+    """Its name."""
+    value: str
+    """What failing rollouts have there."""
+    failed: int
+    """Rollouts that did not pass and have it."""
+    passed: int
+    """Rollouts that passed and have it all the same."""
+    citations: list[str]
+    """Failing rollouts that have it; at most `MAX_LISTED`."""
+
+
 class PatternSeen(msgspec.Struct, frozen=True, kw_only=True):
     """An error pattern of the pack, as seen in rollouts that did not pass."""
 
@@ -428,6 +443,8 @@ class Analysis(msgspec.Struct, frozen=True, kw_only=True):
     """What was seen in them, most failures first."""
     modes: list[Mode] = []
     """What goes with failing in this run, most failures first."""
+    mirrors: list[Mirror] = []
+    """What tells failing rollouts from passing ones so well that it is the verdict in other words, or the reason."""
     predictors: list[Predictor] = []
     """What tells tasks that fail from tasks that pass, best first."""
     health: list[Finding]

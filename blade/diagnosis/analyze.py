@@ -18,7 +18,7 @@ from blade.diagnosis.headroom import ablate
 from blade.diagnosis.health import check_health
 from blade.diagnosis.inventory import describe_inputs
 from blade.diagnosis.judging import decide_success, make_outcomes
-from blade.diagnosis.modes import NOTHING_MINED, Mined, Tested, describe_modes, mine, traits_of
+from blade.diagnosis.modes import NOTHING_MINED, Mined, Tested, describe_modes, mine, mirrors_of, traits_of
 from blade.diagnosis.noting import NOTHING_NOTED, Noted, note_run
 from blade.diagnosis.predictors import Value, features_by_task, field_features, find_predictors
 from blade.diagnosis.published import check_published
@@ -147,6 +147,7 @@ def diagnose(run: Run, options: AnalyzeOptions | None = None, *, others: Sequenc
         funnel=build_funnel(table, outcomes) if result is None else [found.stage for found in result.stages],
         signals=describe_signals(sightings, table, outcomes),
         modes=modes,
+        mirrors=mirrors_of(mined, table, outcomes),
         predictors=predictors,
         health=[with_effect(found, outcomes) for found in findings],
         contrast=contrast,

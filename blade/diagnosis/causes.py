@@ -286,8 +286,10 @@ def decide(task: Task, noted: Noted, seen: Seen, *, is_suspected: bool) -> Verdi
         # As in the run's health: what is missing was lost on the way.
         return verdict(result, "IR", 0.9, "missing_rollouts", "no rollout of this task is there", [])
     if not result.n and not task.proofs:
-        reason = f"none of its {len(failing)} rollouts has a score"
-        return verdict(result, "DA", 0.9, "unscored", reason, [(row, -1) for row in failing])
+        said = (
+            "its only rollout has no score" if len(failing) == 1 else f"none of its {len(failing)} rollouts has a score"
+        )
+        return open_verdict(result, said, [(row, -1) for row in failing])
     first: dict[int, Proof] = {row: proof for proof in reversed(task.proofs) for row in proof.places}
     shares: dict[str, list[int]] = {}
     for row, proof in first.items():
@@ -349,10 +351,22 @@ def undecided(
         facts = [f"{count} of {len(failing)} failing rollouts: {title}" for title, count in titles.most_common(2)]
     reason = f"passed {result.c} of {result.n}; {'; '.join(facts[:3]) or 'nothing in its rows proves why'}"
     ranked = [Candidate(label=cause, probability=p) for cause, p in SHAPES.get(shape or "", {}).items()]
+    return open_verdict(result, reason, spread_out(places or [(row, -1) for row in failing]), ranked)
+
+
+def open_verdict(
+    result: TaskResult, reason: str, places: list[tuple[int, int]], ranked: Sequence[Candidate] = ()
+) -> Verdict:
+    """No cause, and what is known instead."""
     label = Label(
-        task=result.task, cause=UNDECIDED, confidence="low", author="rule:undecided", reason=reason, candidates=ranked
+        task=result.task,
+        cause=UNDECIDED,
+        confidence="low",
+        author="rule:undecided",
+        reason=reason,
+        candidates=list(ranked),
     )
-    return Verdict(label, spread_out(places or [(row, -1) for row in failing])[:MOST_EVIDENCE])
+    return Verdict(label, places[:MOST_EVIDENCE])
 
 
 SHAPE_FACTS = {

@@ -37,7 +37,7 @@ PASSED = StageName("passed", "counts as a success")
 OF_ANY_BENCHMARK = (
     StageName("produced output", "the trajectory holds at least one item after the prompt"),
     StageName("reached the core action", "made a tool call where tools were offered; elsewhere gave an answer"),
-    StageName("reached the verifier", "has a score"),
+    StageName("was scored", "has a score"),
 )
 
 

@@ -12,7 +12,7 @@ from typing import NamedTuple, get_args
 
 import numpy as np
 
-from blade.diagnosis.analysis import MAX_LISTED, Basis, Mode, ObservationKind
+from blade.diagnosis.analysis import MAX_LISTED, Basis, Mirror, Mode, ObservationKind
 from blade.diagnosis.headroom import ablate
 from blade.diagnosis.noting import Incidence, Noted
 from blade.diagnosis.observations import Observation, title_of
@@ -209,12 +209,34 @@ def as_mode(found: Tested, run: Run2x2, base: float) -> Tested | None:
     defining = is_defining(found.observation)
     if failing < (2 if defining else FEWEST) or (rate <= base and base < 1.0):
         return None
-    if rate >= VERDICT and failing >= covers(found.observation) * run.fails.sum():
+    if is_mirror(found, float(run.fails.sum())):
         return None
     goes_along = found.basis != BASES[0] or found.within.excess > 0
     if goes_along and found.q is not None and found.q <= LEVEL:
         return found
     return found._replace(basis="by definition") if defining and rate >= MOSTLY else None
+
+
+def is_mirror(found: Tested, fails: float) -> bool:
+    """Whether an observation tells pass from fail so well that it is the verdict in other words."""
+    failing, rate = len(found.failing), len(found.failing) / len(found.seen.rows)
+    return rate >= VERDICT and failing >= covers(found.observation) * fails
+
+
+def mirrors_of(mined: Mined, table: RolloutTable, outcomes: Outcomes) -> list[Mirror]:
+    """Words in fields that stand for the verdict or the reason for it; numbers and flags only say it again."""
+    fails = float((outcomes.success == 0.0).sum())
+    found = [one for one in mined.tested if covers(one.observation) == VERDICT and is_mirror(one, fails)]
+    return [
+        Mirror(
+            field=one.observation.subject,
+            value=one.observation.said,
+            failed=len(one.failing),
+            passed=len(one.seen.rows) - len(one.failing),
+            citations=table.citations(one.failing[:MAX_LISTED]),
+        )
+        for one in sorted(found, key=lambda one: (-len(one.failing), one.observation))
+    ]
 
 
 def covers(observation: Observation) -> float:

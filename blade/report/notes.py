@@ -73,12 +73,20 @@ def reading_flags(options: ReadOptions) -> Iterator[str]:
         "--reward-field": options.reward_field,
         "--output-field": options.output_field,
         "--group-by": ",".join(options.group_by) or None,
+        "--where": options.where,
+        "--records": options.records,
+        "--score": options.score,
+        "--variant": options.variant,
+        "--true-words": ",".join(options.true_words) or None,
+        "--join": options.join,
         "--expected-repeats": options.expected_repeats,
         "--duplicates": options.duplicates if options.duplicates != "first" else None,
     }
     for flag, value in named.items():
         if value is not None:
             yield f"{flag} {shlex.quote(str(value))}"
+    for path in options.trajectories:
+        yield f"--trajectories {shlex.quote(Path(path).name)}"
 
 
 def analysis_flags(options: AnalyzeOptions) -> Iterator[str]:

@@ -10,11 +10,11 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from blade.diagnosis.analysis import Analysis, Coverage, Mode, PatternSeen, Signal, headline_of
+from blade.diagnosis.analysis import Analysis, Coverage, Mirror, Mode, PatternSeen, Signal, headline_of
 from blade.diagnosis.labels import UNDECIDED
 from blade.diagnosis.predictors import Predictor
 from blade.metrics import Metric
-from blade.report.addresses import bare_entries, size
+from blade.report.addresses import bare_entries, picked, size
 from blade.report.advice import DRAFTS, JudgedCause, judged_causes, repair, rests_on, success_advice
 from blade.report.citations import codes, reading_commands
 from blade.report.dives import cause_words
@@ -39,6 +39,8 @@ from blade.report.numbers import DASH, count, number, percent, plural, points, s
 from blade.report.results import Cut, MetricRow, cuts_of, metric_row
 from blade.report.text import Markdown, clauses, code, code_cell, md
 
+BLAMELESS: Final = ("DA", "IR", "TI")
+"""Causes that are not the model's doing."""
 MOST_LINES: Final = 80
 MOST_METRICS, MOST_COUNTED, MOST_EXPLAINED, MOST_MODES, MOST_FIXES, MOST_TO_READ, MOST_HEALTH = 4, 6, 5, 5, 4, 4, 3
 MOST_JUDGED, MOST_PROSE = 2, 9
@@ -184,6 +186,8 @@ def cause_words_of(analysis: Analysis) -> Iterator[Markdown]:
     found = size(analysis.health)
     if found:
         yield Markdown(f"{plural(found, 'finding')} about data, infrastructure or verifier: see Health.")
+    elif blamed := size(picked(analysis.causes, lambda cause: cause.label.partition("+")[0] in BLAMELESS)):
+        yield Markdown(f"The cause of {plural(blamed, 'task')} is the data, the infrastructure or the verifier.")
     else:
         yield Markdown("No fault of the data, the infrastructure or the verifier was proven.")
 
@@ -277,6 +281,7 @@ def explained(analysis: Analysis) -> Iterator[Markdown]:
     yield from (cut_words(cut, rate=is_rate(analysis)) for cut in cuts[:2] if cut.table.asked)
     yield from map(predictor_words, analysis.predictors[:2])
     yield from (cut_words(cut, rate=is_rate(analysis)) for cut in cuts[:2] if not cut.table.asked)
+    yield from map(mirror_words, analysis.mirrors[:2])
     stages = [stage for stage in analysis.funnel if stage.rollouts is not None]
     inner = [stage for stage, after in pairwise(stages) if stage.rollouts not in (stages[0].rollouts, after.rollouts)]
     if inner:
@@ -292,6 +297,14 @@ def cut_words(cut: Cut, *, rate: bool) -> Markdown:
     )
     doubt = "; their intervals overlap" if cut.may_be_chance else ""
     return Markdown(f"By {code(cut.table.field)}: lowest {low}, highest {high}{doubt}.")
+
+
+def mirror_words(found: Mirror) -> Markdown:
+    """A value that nearly only failing rollouts have."""
+    where = f"{plural(found.failed, 'failing rollout')} and {plural(found.passed, 'passing one')}"
+    return Markdown(
+        f"{code(found.field)} is {code(found.value)} in {where}: the verdict in other words, or the reason for it."
+    )
 
 
 def predictor_words(found: Predictor) -> Markdown:

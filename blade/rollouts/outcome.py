@@ -16,7 +16,7 @@ from blade.rollouts.columns import Column, from_values
 from blade.rollouts.formats import Format
 from blade.rollouts.identity import HALF, require_field
 from blade.rollouts.rows import Rows
-from blade.rollouts.table import COMPLETED, ENDING_KINDS, FAILED, ORIGINS, TRUNCATED, Floats
+from blade.rollouts.table import COMPLETED, ENDING_KINDS, FAILED, ORIGINS, TRUNCATED, Floats, examples
 
 AGENT_FIELDS = ("agent_ref.name", "agent", "agent_name", "harness")
 INPUT_TOKENS = (
@@ -104,10 +104,14 @@ def scored_word(level: Any, true: set[str]) -> Any:
     return float(plain.strip().casefold() in true) if true and isinstance(plain, str) else plain
 
 
-def score_notes(rows: Rows, field: str | None) -> list[str]:
+def score_notes(rows: Rows, field: str | None, words: Sequence[str] = ()) -> list[str]:
     """What must be said about scores that were not written as numbers between 0 and 1."""
     if field is None or field not in rows.columns:
         return []
+    if words:
+        true = {word.casefold() for word in words}
+        failing = [str(level) for level in rows.columns[field].levels if scored_word(level, true) == 0.0]
+        return [f"`{field}`: {', '.join(words)} counts as success, {examples(failing, 6) or 'nothing else'} as failure"]
     texts = [level for level in rows.columns[field].levels if isinstance(level, str)]
     spelled = [text for text in texts if isinstance(plain_score(text), float)]
     if (share := next(filter(is_share, spelled), None)) is not None:

@@ -208,7 +208,7 @@ class RunBuilder:
             head = decode_any(next(iter(self._fetch(rows, [0])))[1])
             self.guessed = guesses(rows, form, self.identity, self.reward_field, options, draft.files[0].path, head)
         self.rows = outcome.with_scores(rows, self.reward_field, words=options.true_words)
-        said += outcome.score_notes(rows, self.reward_field)
+        said += outcome.score_notes(rows, self.reward_field, options.true_words)
         self.bad = [
             BadLine(file=str(found.path), line=bad.line, offset=bad.offset, reason=bad.reason)
             for found in draft.files

@@ -79,15 +79,15 @@ def cut(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_every_command_writes_the_bytes_that_one_process_writes(nodes: Nodes, tmp_path: Path) -> None:
     base, candidate = (night(tmp_path / name, shift=shift) for shift, name in enumerate(("base", "candidate")))
     bucket = fsspec.filesystem("s3")
-    bucket.mkdir("runs")
-    bucket.pipe("runs/night.jsonl", base.read_bytes())
+    bucket.mkdir("far")  # a name of its own: the store outlives a server
+    bucket.pipe("far/night.jsonl", base.read_bytes())
     cluster = ["--engine", "ray", "--ray-address", nodes.address]
     for out, more in (("one", ["--jobs", "1"]), ("many", cluster)):
         found = blade("diagnose", base, "--out", tmp_path / out / "run", "--no-cache", "-q", *more)
         assert found.exit_code == 0, found.stderr
         found = blade("compare", base, candidate, "--out", tmp_path / out / "both", "--no-cache", "-q", *more)
         assert found.exit_code == 0, found.stderr
-    found = blade("diagnose", "s3://runs/night.jsonl", "--out", tmp_path / "far", "--no-cache", "-q", *cluster)
+    found = blade("diagnose", "s3://far/night.jsonl", "--out", tmp_path / "far", "--no-cache", "-q", *cluster)
     assert found.exit_code == 0, found.stderr
 
     assert files_in(tmp_path / "one") == files_in(tmp_path / "many")

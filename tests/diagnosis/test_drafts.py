@@ -106,12 +106,12 @@ def test_a_tool_error_alone_decides_nothing(tmp_path: Path) -> None:
     assert cause(tmp_path, rows).label == "?"
 
 
-def test_a_missing_task_was_lost_and_an_unscored_one_is_a_matter_of_data(tmp_path: Path) -> None:
+def test_a_missing_task_was_lost_and_of_an_unscored_one_nothing_is_proven(tmp_path: Path) -> None:
     write_rows(tmp_path / "run_materialized_inputs.jsonl", [rollout(n, 0) for n in range(3)])
     analysis = analyze_rows(tmp_path, [rollout(0, 0, 1.0), without(rollout(1, 0), "reward")])
-    assert labelled(analysis) == {"1": "DA", "2": "IR"}
+    assert labelled(analysis) == {"1": "?", "2": "IR"}
     assert [cause.reason for cause in analysis.causes] == [
-        "none of its 1 rollouts has a score",
+        "its only rollout has no score",
         "no rollout of this task is there",
     ]
 

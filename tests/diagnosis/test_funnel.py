@@ -10,7 +10,7 @@ from rollout_rows import Row, analyze_rows, call, message, result, rollout, with
 from blade.diagnosis import Analysis
 
 TOOLS: Row = {"params": {"tools": [{"type": "function", "name": "search"}]}}
-STAGES = ["started", "produced output", "reached the core action", "reached the verifier", "passed"]
+STAGES = ["started", "produced output", "reached the core action", "was scored", "passed"]
 
 
 def analyze_plainly(folder: Path, rows: Iterable[Row | str], **options: Any) -> Analysis:
@@ -37,7 +37,7 @@ def test_rollouts_are_counted_at_every_stage_and_cited_where_they_end(tmp_path: 
         rollout(5, 0, 1.0, output=[call(), message("right")], **TOOLS),
     ]
     analysis = analyze_plainly(tmp_path, rows)
-    # 1 has a score, so it reached the verifier and everything before, whatever it produced.
+    # 1 has a score, so it was scored and everything before, whatever it produced.
     assert counts(analysis) == [6, 5, 4, 3, 1]
     assert lost(analysis) == [[], ["0:0"], ["2:0"], ["3:0"], ["1:0", "4:0"]]
     assert [stage.tasks for stage in analysis.funnel] == [6, 5, 4, 3, 1]

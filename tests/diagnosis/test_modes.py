@@ -176,3 +176,13 @@ def test_names_in_a_list_of_failures_beside_one_of_passes_are_checks(tmp_path: P
     found = modes_of(tmp_path, rows)
     mode = found["`test_io.py::test_large` in `tests_status.FAIL_TO_PASS` is failure"]
     assert (mode.failed, mode.passed) == (8, 0)
+
+
+def test_a_word_that_stands_for_the_verdict_is_no_mode_but_is_said(tmp_path: Path) -> None:
+    rows = [rollout(task, 0, float(task % 3 > 0), status="done" if task % 3 else "timeout") for task in range(12)]
+    analysis = analyze_rows(tmp_path, rows)
+    [mirror] = analysis.mirrors
+    assert (mirror.field, mirror.value, mirror.failed, mirror.passed) == ("status", "timeout", 4, 0)
+    assert analysis.modes == []
+    flags = [rollout(task, 0, float(task % 3 > 0), good=bool(task % 3)) for task in range(12)]
+    assert analyze_rows(tmp_path, flags).mirrors == [], "a flag says the verdict again"

@@ -233,7 +233,7 @@ INTERVENTIONS = [
 FUNNEL = [
     Stage(name="started", rollouts=19, tasks=5, definition="a row exists for the rollout"),
     Stage(name="produced output", rollouts=None, tasks=None, definition="an item follows the prompt"),
-    Stage(name="reached the verifier", rollouts=18, tasks=5, definition="has a score", lost=["parse:3"]),
+    Stage(name="was scored", rollouts=18, tasks=5, definition="has a score", lost=["parse:3"]),
     Stage(
         name="passed",
         rollouts=8,

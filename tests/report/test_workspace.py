@@ -2,6 +2,7 @@
 
 import shutil
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -10,6 +11,7 @@ from small_workspaces import ROWS, diagnose, read_run, write_rows
 from blade.diagnosis import AnalyzeOptions, Label, analyze
 from blade.errors import InputError, UsageError
 from blade.report.files import write_file
+from blade.report.notes import diagnose_command
 from blade.report.workspace import (
     Request,
     Workspace,
@@ -223,3 +225,12 @@ def test_labels_of_one_run_are_never_said_of_another(tmp_path: Path) -> None:
 
     with pytest.raises(UsageError, match="labels that readers gave to first"):
         write_workspace(tmp_path / "out", second, analyze(second), requests[1])
+
+
+def test_the_command_that_makes_a_diagnosis_again_says_how_rows_were_read() -> None:
+    own = {"fields", "features", "jobs", "use_cache", "observe"}  # what users do not say, or what changes nothing
+    stated: dict[str, Any] = {"duplicates": "last", "expected_repeats": 4}
+    for name in {field.name for field in msgspec.structs.fields(ReadOptions)} - own - stated.keys():
+        stated[name] = ("word",) if getattr(ReadOptions(), name) == () else "word"
+    command = diagnose_command(["rows.jsonl"], ReadOptions(**stated))
+    assert [name for name in stated if f"--{name.replace('_', '-')} " not in command] == []

@@ -98,7 +98,11 @@ def test_a_word_for_success_that_never_occurs_is_told(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"--true-words ja: no score is one of these words; scores are: yes, no\."):
         read_rows(tmp_path, rows, reward_field="verdict", true_words=("ja",))
     run = read_rows(tmp_path, rows, reward_field="verdict", true_words=("ja", "YES"))
-    assert (run.table.reward.tolist(), run.notes) == ([1.0, 0.0], ["no score is 'ja', which --true-words names"])
+    assert run.table.reward.tolist() == [1.0, 0.0]
+    assert run.notes == [
+        "`verdict`: ja, YES counts as success, no as failure",
+        "no score is 'ja', which --true-words names",
+    ]
     with pytest.raises(UsageError, match="the scores are numbers"):
         read_rows(tmp_path, [{"id": 1, "score": 1}], true_words=("yes",))
 

@@ -297,7 +297,7 @@ def health_panel(analysis: Analysis) -> Panel:
     rows = [finding_row(finding) for finding in analysis.health[:MOST_FINDINGS]]
     lead = "Findings about the data, the infrastructure and the verifier, not about the model."
     if not rows:
-        lead = "No fault of the data, the infrastructure or the verifier was proven."
+        lead = "Nothing was found wrong with the run as a whole."
     more = and_more(len(analysis.health) - len(rows), "finding")
     return Panel(id="health", title="Health", lead=lead, rows=rows, more=more)
 
