@@ -10,7 +10,8 @@ from typing import Any
 
 from blade.audit.evidence import Evidence
 from blade.audit.verdicts import Check
-from blade.errors import BladeError
+from blade.diagnosis.labels import CAUSE_FORM, Label
+from blade.errors import BladeError, UsageError
 from blade.report.claims import ClaimedText
 
 REASON = re.compile(r"(\w+):/causes/(\d+)/reason")
@@ -18,12 +19,11 @@ REASON = re.compile(r"(\w+):/causes/(\d+)/reason")
 RULES = "rule"
 """The author of drafts, whose figures are counted from the rows."""
 OWN_WORD = "said by {} and standing in nothing it cites"
+CheckProse = Callable[[str, Evidence], Iterator[Check]]
 NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 
 
-def check_reasons(
-    claimed: ClaimedText, evidence: Evidence, check_prose: Callable[[str, Evidence], Iterator[Check]]
-) -> Iterator[Check]:
+def check_reasons(claimed: ClaimedText, evidence: Evidence, check_prose: CheckProse) -> Iterator[Check]:
     """What became of everything that the reasons in a rendered text state."""
     for claim in claimed.claims:
         found = REASON.fullmatch(claim.address) if isinstance(claim.address, str) else None
@@ -40,6 +40,19 @@ def check_reasons(
             elif check.verdict == "unbound":
                 check = check._replace(verdict="unverifiable", why=OWN_WORD.format(cause["author"]), write="")
             yield check._replace(line=claim.line, sentence=claim.text)
+
+
+def check_reason(label: Label, evidence: Evidence, check_prose: CheckProse) -> None:
+    """Stops before a label is written whose reason names what is not there or says what is not so.
+
+    Raises:
+        UsageError: with what it says and what is true.
+    """
+    said = (one for one in check_prose(label.reason, evidence) if one.verdict == "contradicted")
+    wrong = next((one for one in said if not CAUSE_FORM.fullmatch(one.said)), None)  # which cause, the label says
+    if wrong is not None:
+        true = f"true is {wrong.true}" if wrong.true else wrong.why
+        raise UsageError(f"the reason says {wrong.said}, but {true}.")
 
 
 def cited_text(cause: dict[str, Any], evidence: Evidence) -> str:

@@ -218,7 +218,7 @@ class References:
     def check_labels(self, text: str, line: int, named: Sequence[Named]) -> Iterator[tuple[Check, str]]:
         """Every label that a text gives to a task."""
         found = list(LABEL.finditer(without_quotes(text)))
-        for label, task in labelled(found, named):
+        for label, task in labelled(found, named, text):
             said, true = label_code(label[0]), self.causes.get(task)
             if said is None or task not in self.evidence.tasks:
                 continue
@@ -310,12 +310,14 @@ def is_beside(found: re.Match[str], cited: Mention) -> bool:
     return (start - found.end() if start >= found.end() else found.start() - end) <= NEAR_BY
 
 
-def labelled(found: Sequence[re.Match[str]], named: Sequence[Named]) -> Iterator[tuple[re.Match[str], str]]:
-    """Which label belongs to which task: a lone label to all, else each to the tasks since the one before it."""
+def labelled(found: Sequence[re.Match[str]], named: Sequence[Named], text: str) -> Iterator[tuple[re.Match[str], str]]:
+    """Which label belongs to which task: a lone label to all of its clause, else each to those since the one before."""
     distinct = {label_code(label[0]) for label in found}
     for place, label in enumerate(found):
         before = found[place - 1].start() if place else -2
-        tasks = [one.task for one in named if len(distinct) == 1 or before < one.start < label.start() or one.start < 0]
+        clause = text.rfind(";", 0, label.start())
+        near = [one for one in named if one.start < 0 or one.start > clause]
+        tasks = [one.task for one in near if len(distinct) == 1 or before < one.start < label.start() or one.start < 0]
         yield from ((label, task) for task in dict.fromkeys(tasks))
 
 
@@ -336,7 +338,7 @@ def is_said_of(one: Named, found: re.Match[str], text: str) -> bool:
     )
     between = text[end : found.start()] if one.start < found.start() else text[found.end() : one.start]
     rest = re.findall(r"[A-Za-z]+", CODE.sub(" ", between))
-    is_other = re.search(r"\bof\s+tasks?\s*$", text[: one.start]) is not None
+    is_other = ";" in between or re.search(r"\bof\s+tasks?\s*$", text[: one.start]) is not None
     return (
         one.start >= 0
         and len([word for word in rest if word not in ("and", "tasks", "task", "es")]) <= 1

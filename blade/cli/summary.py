@@ -27,7 +27,7 @@ from blade.rollouts.table import examples
 
 MOST_LINES = 40
 MOST_TO_READ = 3
-ROOM = {"Warnings": 6, "Fix first": 5, "What explains the score": 5}
+ROOM = {"Warnings": 6, "Fix first": 6, "What explains the score": 5}
 """Lines each section may take, with its title and the blank line before it; failure modes get what is left."""
 LONGEST_EXAMPLE = 24
 """A longer citation stands in the report only: a table would break it."""
@@ -116,7 +116,11 @@ def mode_lines(console: Console, page: OnePage, room: int) -> list[RenderableTyp
 
 def fix_lines(page: OnePage) -> list[RenderableType]:
     """What would gain most, whole."""
-    return [indented(Text(f"at most {fix.gain}  ", "bold").append(readable(fix.brief) + ".")) for fix in page.fixes]
+    said = ((fix.gain, readable(fix.brief)) for fix in page.fixes)
+    return [
+        indented(Text(f"at most {gain}  ", "bold").append(brief if brief.endswith("…") else f"{brief}."))
+        for gain, brief in said
+    ]
 
 
 def mode_table(rows: Sequence[ModeRow]) -> Table:

@@ -254,7 +254,8 @@ def standing(side: DriverSide, words: Words) -> Markdown:
     """`3/5`, or the mean reward and how many rollouts it is of."""
     if side.c is not None:
         return Markdown(f"{count(side.c)}/{count(side.n)}")
-    return Markdown(f"{words.value(side.mean)} of {count(side.n)}")
+    many = f" over {plural(side.n, 'rollout')}" if side.n > 1 else ""
+    return Markdown(f"{words.value(side.mean)}{many}")
 
 
 def pair_row(pair: Comparison, words: Words) -> PairRow:

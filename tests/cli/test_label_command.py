@@ -138,3 +138,20 @@ def test_a_mode_is_labelled_where_every_failing_rollout_shows_it(tmp_path: Path)
     assert found.stdout.splitlines() == [f"t{task}: BI by human:ada" for task in range(1, 6)]
     assert "t0: not labelled, 1 of its 2 failing rollouts show it" in found.stderr
     assert blade("label", tmp_path / "out", "t0", "--cause", "BI", "--reason", "r").exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("reason", "problem"),
+    [
+        ("as in `1:7#2`", "the reason says 1:7#2, but"),
+        ("`1:1#4` says “cancelled at once”", "the reason says “cancelled at once”, but"),
+        ("task 1 always passes", "true is sometimes passes"),
+    ],
+)
+def test_a_reason_that_says_what_is_not_so_is_refused(tmp_path: Path, reason: str, problem: str) -> None:
+    out = diagnosed(tmp_path)
+    before = (out / "labels.jsonl").read_bytes()
+    found = blade("label", out, *WRONG_FLIGHT[:-1], reason)
+
+    assert (found.exit_code, problem in found.stderr) == (2, True), found.stderr
+    assert (out / "labels.jsonl").read_bytes() == before
