@@ -8,7 +8,7 @@ from rich.text import Text
 
 from blade.cli.folders import folder_names
 from blade.cli.summary import WORDS, fitting, print_section
-from blade.cli.terminal import code_line, command, grid, indented, name_last, put
+from blade.cli.terminal import code_line, command, grid, indented, name_last, path_lines, put
 from blade.comparison import Comparison
 from blade.comparison.comparison import Part
 from blade.comparison.verdict import say_p
@@ -44,12 +44,7 @@ def print_comparison(console: Console, comparison: Comparison, folder: Path) -> 
     put(
         console,
         Text(),
-        Text(
-            f"  {folder}/{COMPARISON_PAGE} in a browser, {folder}/{COMPARISON_REPORT} as text",
-            "dim",
-            no_wrap=True,
-            overflow="ignore",
-        ),
+        *path_lines(console, f"{folder}/{COMPARISON_PAGE} in a browser", f"{folder}/{COMPARISON_REPORT} as text"),
     )
 
 

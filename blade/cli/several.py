@@ -9,7 +9,7 @@ from rich.text import Text
 from blade.cli.folders import RUNS
 from blade.cli.pipeline import bucket_counts
 from blade.cli.summary import LOOKS, WORDS, bar
-from blade.cli.terminal import code_line, command, indented, name_last, put
+from blade.cli.terminal import code_line, command, indented, name_last, path_lines, put
 from blade.diagnosis.analysis import Analysis, headline_of
 from blade.report.headline import interval_words, is_rate, value_words
 from blade.report.numbers import count, plural
@@ -35,19 +35,8 @@ def print_runs(console: Console, workspaces: list[Workspace], comparison: str | 
         put(console, Text(), Text("Compared", "bold"), indented(Text(one_line(comparison))))
     best = max(workspaces, key=lambda each: each.analysis.coverage.rollouts - each.analysis.coverage.unscored)
     put(console, Text(), Text("Read on", "bold"), code_line(command("cat", str(best.folder / REPORT))))
-    put(
-        console,
-        Text(f"  {out}/{PAGE} in a browser leads to the page of every run", "dim", no_wrap=True, overflow="ignore"),
-    )
-    put(
-        console,
-        Text(
-            f"  {plural(len(workspaces), 'folder')} in {out}, listed in {out}/{RUNS}",
-            "dim",
-            no_wrap=True,
-            overflow="ignore",
-        ),
-    )
+    put(console, *path_lines(console, f"{out}/{PAGE} in a browser leads to the page of every run"))
+    put(console, *path_lines(console, f"{plural(len(workspaces), 'folder')} in {out}", f"listed in {out}/{RUNS}"))
 
 
 def run_lines(workspaces: list[Workspace]) -> list[Text]:

@@ -5,13 +5,15 @@ lines, and what does not fit is counted. Nothing that is to be copied is cut or 
 """
 
 from collections.abc import Iterator, Sequence
+from itertools import groupby
+from operator import itemgetter
 from typing import NamedTuple
 
 from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from blade.cli.terminal import code_line, command, foreign, grid, height, indented, put
+from blade.cli.terminal import code_line, command, foreign, grid, height, indented, path_lines, put
 from blade.diagnosis.analysis import Analysis, Count, Coverage, headline_of
 from blade.diagnosis.labels import UNDECIDED
 from blade.diagnosis.reading_order import reading_words
@@ -56,16 +58,8 @@ def print_summary(console: Console, workspace: Workspace) -> None:
     explained = fitting(console, said, ROOM["What explains the score"] - 2, f"in {REPORT}")
     fixes = fitting(console, fix_lines(page), ROOM["Fix first"] - 2, f"in {REPORT}")
     reading = reading_lines(analysis, folder)
-    files: list[RenderableType] = [
-        indented(
-            Text(
-                one_line(f"{folder}/{PAGE} in a browser, {folder}/{REPORT} as text"),
-                "dim",
-                no_wrap=True,
-                overflow="ignore",
-            )
-        )
-    ]
+    shown = one_line(folder)
+    files: list[RenderableType] = [*path_lines(console, f"{shown}/{PAGE} in a browser", f"{shown}/{REPORT} as text")]
     others: list[tuple[list[RenderableType], int]] = [
         (warned, 2),
         (explained, 2),
@@ -246,10 +240,9 @@ def further_metrics(analysis: Analysis) -> Text:
     retry = metrics.retry_value
     if measured and retry.value is not None:
         measured.append((f"retrying adds {signed_pp(retry.value)}", retry.n))
-    parts = [
-        said if tasks in (metrics.pass_at_1.n, after) else f"{said} over {plural(tasks, 'task')}"
-        for (said, tasks), after in zip(measured, [*[tasks for _, tasks in measured[1:]], None], strict=False)
-    ]
+    groups = [("   ".join(said for said, _ in alike), tasks) for tasks, alike in groupby(measured, itemgetter(1))]
+    everywhere = metrics.pass_at_1.n
+    parts = [said if tasks == everywhere else f"{said} over {plural(tasks, 'task')}" for said, tasks in groups]
     return Text("   ".join(parts), "dim")
 
 

@@ -98,6 +98,13 @@ def code_line(text: str) -> Text:
     return Text(f"  {text}", "bold cyan", no_wrap=True, overflow="ignore")
 
 
+def path_lines(console: Console, *parts: str) -> list[Text]:
+    """Quiet words around paths, in one line or, where that is too wide, a line each; never cut, for they are copied."""
+    line = f"  {', '.join(parts)}"
+    lines = [line] if len(line) <= console.width else [f"  {part}" for part in parts]
+    return [Text(each, "dim", no_wrap=True, overflow="ignore") for each in lines]
+
+
 def grid(*titles: str, numbers: bool = True) -> Table:
     """A table without lines; columns between the first and the last hold numbers."""
     table = Table(box=None, show_header=any(titles), header_style="dim", padding=(0, 0, 0, 2))

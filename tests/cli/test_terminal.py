@@ -73,6 +73,14 @@ def test_a_narrow_terminal_is_respected(tmp_path: Path, monkeypatch: pytest.Monk
     assert max(map(len, found.stdout.splitlines())) <= 40
 
 
+def test_paths_at_the_end_are_never_cut(tmp_path: Path) -> None:
+    out = tmp_path / "a-long-name" / "that-is-wider-than-the-terminal"
+
+    found = blade("diagnose", airline(tmp_path), "--out", out, env={"COLUMNS": "40"})
+
+    assert found.stdout.splitlines()[-2:] == [f"  {out}/report.html in a browser", f"  {out}/report.md as text"]
+
+
 def test_an_ascii_terminal_gets_stand_ins(tmp_path: Path) -> None:
     done = blade_process("diagnose", airline(tmp_path), "--out", tmp_path / "o", env={"PYTHONIOENCODING": "ascii"})
 
