@@ -4,16 +4,14 @@ What BLADE rendered is checked by its addresses, and whatever in it carries none
 the rows. Without rows a report is checked against itself alone.
 """
 
-from collections.abc import Iterator
-
-from blade.audit.binding import Binder
 from blade.audit.evidence import Evidence
 from blade.audit.figures import Figure, find_figures
 from blade.audit.ledger import check_ledger
 from blade.audit.markdown import read_document, shown
 from blade.audit.mentions import Spoken, statements
+from blade.audit.prose import check_prose
 from blade.audit.reasons import check_reasons
-from blade.audit.references import COMMAND, References, without_quotes
+from blade.audit.references import COMMAND
 from blade.audit.rendered import blanked, check_claims
 from blade.audit.sentences import check_sentences
 from blade.audit.tables import check_tables, make_grid
@@ -38,7 +36,7 @@ def check_report(text: str, *, evidence: Evidence | None = None, claimed: Claime
     if claimed is not None:
         checks, covered = check_claims(text, claimed, evidence)
         checks += [without_address(check) for check in check_prose(blanked(text, covered), evidence)]
-        checks += check_reasons(claimed, evidence, check_prose)
+        checks += check_reasons(claimed, evidence)
     else:
         checks = list(check_prose(text, evidence))
     return Audit(sorted(checks, key=lambda check: check.line))
@@ -58,22 +56,6 @@ def without_address(check: Check) -> Check:
     if check.verdict != "supported" or check.why == COMMAND:
         return check
     return check._replace(verdict="unbound", why=NO_ADDRESS, write=check.write or f"{{{{ {check.why} }}}}")
-
-
-def check_prose(text: str, evidence: Evidence) -> Iterator[Check]:
-    """Everything that prose states, bound to the rows."""
-    document = read_document(text)
-    binder, references = Binder(evidence.values), References(evidence)
-    for block in statements(document):
-        numbers = [check for one in block.spoken for check in binder.check(one._replace(text=without_quotes(one.text)))]
-        yield from numbers
-        about = {"supported": set[str](), "contradicted": set[str]()}
-        for check in numbers:
-            if check.verdict in about and '["' in check.why:
-                own = (task for task in evidence.tasks if f'["{task}"]' in check.why)
-                about[check.verdict] |= {task for task in own if binder.tells_of(task, check.why)}
-        proven = about["supported"] - about["contradicted"]
-        yield from references.check(block, proven, about["contradicted"])
 
 
 def check_alone(text: str) -> Audit:

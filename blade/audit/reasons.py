@@ -5,25 +5,23 @@ is the reader's own word, which nobody can verify.
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from blade.audit.evidence import Evidence
+from blade.audit.prose import check_prose
 from blade.audit.verdicts import Check
-from blade.diagnosis.labels import CAUSE_FORM, Label
+from blade.diagnosis.labels import CAUSE_FORM, Label, is_by_rule
 from blade.errors import BladeError, UsageError
 from blade.report.claims import ClaimedText
 
 REASON = re.compile(r"(\w+):/causes/(\d+)/reason")
 """The address of a reason."""
-RULES = "rule"
-"""The author of drafts, whose figures are counted from the rows."""
 OWN_WORD = "said by {} and standing in nothing it cites"
-CheckProse = Callable[[str, Evidence], Iterator[Check]]
 NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 
 
-def check_reasons(claimed: ClaimedText, evidence: Evidence, check_prose: CheckProse) -> Iterator[Check]:
+def check_reasons(claimed: ClaimedText, evidence: Evidence) -> Iterator[Check]:
     """What became of everything that the reasons in a rendered text state."""
     for claim in claimed.claims:
         found = REASON.fullmatch(claim.address) if isinstance(claim.address, str) else None
@@ -31,8 +29,8 @@ def check_reasons(claimed: ClaimedText, evidence: Evidence, check_prose: CheckPr
         if found is None or int(found[2]) >= len(causes):
             continue
         cause = causes[int(found[2])]
-        if cause["author"].partition(":")[0] == RULES:
-            continue
+        if is_by_rule(cause["author"]):
+            continue  # what rules say is counted from the rows
         numbers = set(NUMBER.findall(cited_text(cause, evidence)))
         for check in check_prose(claim.text, evidence):
             if check.verdict != "supported" and check.said.strip("$€£ %").rstrip(".,") in numbers:
@@ -42,7 +40,7 @@ def check_reasons(claimed: ClaimedText, evidence: Evidence, check_prose: CheckPr
             yield check._replace(line=claim.line, sentence=claim.text)
 
 
-def check_reason(label: Label, evidence: Evidence, check_prose: CheckProse) -> None:
+def check_reason(label: Label, evidence: Evidence) -> None:
     """Stops before a label is written whose reason names what is not there or says what is not so.
 
     Raises:

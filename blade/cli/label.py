@@ -72,7 +72,6 @@ def label(
     Every cited rollout must exist, and every quote must stand there word for word. The last label of a task is in
     force.
     """
-    from blade.audit.check import check_prose
     from blade.audit.evidence import Evidence, source_in
     from blade.audit.reasons import check_reason
     from blade.cli.folders import open_folder
@@ -98,7 +97,7 @@ def label(
     found = ModeLabels(labels=[said], skipped={})
     if mode is not None:
         found = labels_for_mode(mode, said, workspace.analysis, workspace.labels)
-    check_reason(said, Evidence([source_in(workspace)]), check_prose)
+    check_reason(said, Evidence([source_in(workspace)]))
     run = workspace.run() if len(found.labels) > 1 else None
     written = [append_label(workspace, one, run) for one in found.labels]
     if as_json:

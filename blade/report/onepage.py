@@ -13,6 +13,7 @@ import msgspec
 from blade.diagnosis.analysis import Analysis, Coverage, Mirror, Mode, PatternSeen, Signal, headline_of
 from blade.diagnosis.labels import UNDECIDED
 from blade.diagnosis.predictors import Predictor
+from blade.diagnosis.taxonomy import TO_REPAIR
 from blade.metrics import Metric
 from blade.report.addresses import bare_entries, picked, size
 from blade.report.advice import DRAFTS, JudgedCause, judged_causes, repair, rests_on, success_advice
@@ -39,8 +40,6 @@ from blade.report.numbers import DASH, count, number, percent, plural, points, s
 from blade.report.results import Cut, MetricRow, cuts_of, metric_row
 from blade.report.text import Markdown, clauses, code, code_cell, md
 
-BLAMELESS: Final = ("DA", "IR", "TI")
-"""Causes that are not the model's doing."""
 MOST_LINES: Final = 80
 MOST_METRICS, MOST_COUNTED, MOST_EXPLAINED, MOST_MODES, MOST_FIXES, MOST_TO_READ, MOST_HEALTH = 4, 6, 5, 5, 4, 4, 3
 MOST_JUDGED, MOST_PROSE = 2, 9
@@ -186,7 +185,7 @@ def cause_words_of(analysis: Analysis) -> Iterator[Markdown]:
     found = size(analysis.health)
     if found:
         yield Markdown(f"{plural(found, 'finding')} about data, infrastructure or verifier: see Health.")
-    elif blamed := size(picked(analysis.causes, lambda cause: cause.label.partition("+")[0] in BLAMELESS)):
+    elif blamed := size(picked(analysis.causes, lambda cause: cause.label.partition("+")[0] in TO_REPAIR)):
         yield Markdown(f"The cause of {plural(blamed, 'task')} is the data, the infrastructure or the verifier.")
     else:
         yield Markdown("No fault of the data, the infrastructure or the verifier was proven.")

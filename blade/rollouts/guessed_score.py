@@ -33,6 +33,8 @@ ID_LIKE = 100
 """Whole numbers above this, another one in every row, may be ids."""
 LEAST_SAMPLES = 2
 """Rollouts that a published mean is made of at least."""
+MOST_TEXTS = 2
+"""Fields of text that a row of averages has: its task and its model."""
 CLOSE = 0.2
 """How far a rounded share of a whole number may be from one and still tell."""
 NUMBERS = ("number", "flag")
@@ -52,7 +54,7 @@ def check_score(
         raise no_score(rows, form, options, path, first)
     check_scale(rows, form, reward, path)
     check_direction(rows, form, reward, path)
-    check_averages(rows, reward, path)
+    check_averages(rows, form, reward, path)
     if reward == form.reward_fields[0]:
         return
     rivals = [name for name in form.reward_fields if name in rows.columns and disagrees(rows, name, reward)]
@@ -128,28 +130,32 @@ def check_direction(rows: Rows, form: Format, reward: str, path: Path) -> None:
             )
 
 
-def check_averages(rows: Rows, reward: str, path: Path) -> None:
-    """Stops when rows of nothing but numbers score shares of a whole number they state, as a table of averages does.
+def check_averages(rows: Rows, form: Format, reward: str, path: Path) -> None:
+    """Stops when rows of numbers score shares of a whole number they state, as a table of averages does.
 
     Raises:
         UsageError: what a row is must be said.
     """
     scores = as_scores(rows.columns[reward]).numbers()
-    others = [name for name in own_fields(rows) if name != reward and rows.columns[name].kind in NUMBERS]
-    words = len(own_fields(rows)) - len(others) - 1
-    if np.isnan(scores).any() or not ((scores > 0) & (scores < 1)).any() or words > 2 or (rows.fact("items") > 0).any():
+    between = (scores > 0) & (scores < 1)
+    fields = [name for name in own_fields(rows) if name != reward and name not in form.repeat_fields]
+    others = [name for name in fields if rows.columns[name].kind in NUMBERS]
+    if len(fields) - len(others) > MOST_TEXTS or np.isnan(scores).any() or not between.any():
         return
-    part = int(((scores > 0) & (scores < 1)).argmax())
-    rounding = np.array([0.5 * 10.0 ** -len(repr(score).partition(".")[2]) for score in scores.tolist()])
+    if (rows.fact("items") > 0).any():
+        return
+    levels, level = np.unique(scores, return_inverse=True)
+    digit = 10.0 ** -np.asarray([len(repr(share).partition(".")[2]) for share in levels.tolist()])[level]
     for name in others:
         size = rows.columns[name].numbers()
-        off = abs(scores * size - np.round(scores * size))
-        if (size >= LEAST_SAMPLES).all() and (
-            off <= np.where(size * rounding < CLOSE, size * rounding, 0) + 1e-6
-        ).all():
+        hits, slack = scores * size, size * digit / 2
+        off = abs(hits - np.round(hits))
+        is_whole = bool((off <= np.where(slack < CLOSE, slack, 0) + 1e-6).all())
+        if is_whole and (size >= LEAST_SAMPLES).all():
+            part = int(between.argmax())
             raise Unclear(
                 f"{path}: `{reward}` times `{name}` is a whole number in every row ({scores[part]:g} × "
-                f"{size[part]:.0f} = {scores[part] * size[part]:.0f}), as where a row is the mean of many rollouts; "
+                f"{size[part]:.0f} = {hits[part]:.0f}), as where a row is the mean of many rollouts; "
                 "BLADE reads single ones. If each row is one rollout all the same, say so:",
                 path,
                 [Choice("--reward-field", reward)],
