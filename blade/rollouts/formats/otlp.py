@@ -30,6 +30,8 @@ KINDS: dict[str, Kind] = {
     "create_agent": "agent", "llm": "llm", "tool": "tool", "retriever": "tool", "agent": "agent", "evaluator": "score",
 }  # fmt: skip
 """What operations of the GenAI conventions and kinds of OpenInference and OpenLLMetry are."""
+LISTED = re.compile(rb'"resource(?:Spans|Logs)"\s*:\s*\[\s*(?:\{|\]\s*\})')
+"""What an export begins with: a list of objects, or an empty one and nothing else."""
 SIGNALS = ("resourceSpans", "resourceLogs", "resourceMetrics")
 EVALUATION = "gen_ai.evaluation.result"
 EVAL_SCORE = re.compile(r"eval\.(.+)\.score")
@@ -39,7 +41,8 @@ SAMPLING = ("temperature", "top_p", "top_k", "max_tokens", "seed", "frequency_pe
 
 def recognises(probe: Probe) -> bool:
     """Whether a file begins as an export of traces or log records does."""
-    return bool({"resourceSpans", "resourceLogs"} & probe.keys) and not probe.is_array
+    named = {"resourceSpans", "resourceLogs"} & probe.keys
+    return bool(named) and not probe.is_array and LISTED.search(probe.head) is not None
 
 
 def read(path: Path, wanted: Collection[int] | None = None) -> Iterator[Found]:

@@ -25,6 +25,7 @@ from typer.testing import CliRunner
 
 from blade.cli.main import app
 from blade.rollouts.formats import langfuse as langfuse_reader
+from blade.rollouts.formats import otlp as otlp_reader
 from blade.rollouts.formats.building import Trajectory
 from blade.rollouts.formats.chats import chat
 from blade.rollouts.formats.reader import Note, Probe
@@ -250,3 +251,10 @@ def test_a_langfuse_trace_downloaded_by_hand_has_its_observations_and_scores_bes
         for path in (whole, parts)
     )
     assert first == second and len(first) == 1
+
+
+@pytest.mark.parametrize("value", ["null", "1", "[]", '["a"]'])
+def test_a_field_called_like_an_export_makes_no_export(tmp_path: Path, value: str) -> None:
+    place = tmp_path / "rows.jsonl"
+    place.write_text(f'{{"resourceSpans": {value}, "task_id": 1, "score": 1}}\n')
+    assert not otlp_reader.recognises(Probe(place))
