@@ -19,7 +19,7 @@ from blade.diagnosis.health import check_health
 from blade.diagnosis.inventory import describe_inputs
 from blade.diagnosis.judging import decide_success, make_outcomes
 from blade.diagnosis.modes import NOTHING_MINED, Mined, Tested, describe_modes, mine, mirrors_of, traits_of
-from blade.diagnosis.noting import NOTHING_NOTED, Noted, note_run
+from blade.diagnosis.noting import NOTHING_NOTED, Noted, note_run, observations_of
 from blade.diagnosis.predictors import Value, features_by_task, field_features, find_predictors
 from blade.diagnosis.published import check_published
 from blade.diagnosis.reading_order import group_tasks, reading_list
@@ -115,7 +115,8 @@ def diagnose(run: Run, options: AnalyzeOptions | None = None, *, others: Sequenc
         noted=noted,
         others=rivals(run, [other for other in others if other not in copies], options),
     )
-    taxonomy = classify(run, outcomes, options.pack)
+    seen = observations_of(run) if noted is NOTHING_NOTED else noted.observations
+    taxonomy = classify(run, outcomes, options.pack, seen)
     mined = mine(noted, outcomes)
     verdicts = decide_causes(measures.tasks, table, outcomes, noted, sightings, findings, mined, pack_proofs(taxonomy))
     findings += pack_findings(run, taxonomy, findings)

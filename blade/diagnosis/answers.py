@@ -61,6 +61,7 @@ DAY_FIRST = re.compile(r"(\d{1,2})(?:st|nd|rd|th|\.)?(?: of)? ([a-z]{3,9})\.?,? 
 MONTH_FIRST = re.compile(r"([a-z]{3,9})\.? (\d{1,2})(?:st|nd|rd|th)?,? (\d{4})")
 TRIMMED = " .;:!\"'`*"
 LONGEST = 20_000
+QUESTION_MARKS = ("?", "？", "؟")
 SHORT = 80
 """Longer answers are prose or code, where brackets and labels mean something."""
 
@@ -247,6 +248,10 @@ def form_of(text: str) -> str:
         return "a letter"
     if "\\boxed" in said:
         return "a boxed answer"
+    if "```" in said:
+        return "a text with code"
+    if said.rstrip("*_\"'” )")[-1:] in QUESTION_MARKS:
+        return "a question"
     if said.isalnum():
         return "a word"
     return "a line" if "\n" not in said and len(said) <= 4 * SHORT else "a longer text"

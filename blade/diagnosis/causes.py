@@ -25,6 +25,7 @@ from blade.metrics.values import Ints
 from blade.rollouts.table import RolloutTable
 
 MOST_EVIDENCE = 3
+NOTHING_KNOWN = "nothing in its rows proves why"
 LONGEST_ANSWER = 60
 """Longer answers are not repeated in a reason."""
 NEARLY_ALL, HALF = 0.75, 0.5
@@ -151,16 +152,18 @@ def decide_causes(
         for row in mode.failing.tolist():
             shown.setdefault(row, []).append(title_of(mode.observation))
     suspected = {int(row) for found in findings if found.finding.code == "suspect_gold" for row in found.rows}
-    return [
-        decide(
-            Task(result, failing.get(index, []), mine.get(index, []), said.get(index, {}), shown),
-            noted,
-            seen,
-            is_suspected=not suspected.isdisjoint(failing.get(index, [])),
-        )
-        for index, result in enumerate(results)
-        if result.bucket != "always"
-    ]
+    telling = suspected.union(noted.differences, noted.acts, shown, *seen.values())
+    verdicts: list[Verdict] = []
+    for index, result in enumerate(results):
+        rows = failing.get(index, [])
+        if result.bucket == "always":
+            continue
+        if rows and result.n and index not in mine and telling.isdisjoint(rows):
+            verdicts.append(open_verdict(result, passed_of(result, NOTHING_KNOWN), [(row, -1) for row in rows]))
+            continue
+        task = Task(result, rows, mine.get(index, []), said.get(index, {}), shown)
+        verdicts.append(decide(task, noted, seen, is_suspected=not suspected.isdisjoint(rows)))
+    return verdicts
 
 
 def found_proofs(findings: Sequence[Found]) -> Iterable[Proof]:
@@ -349,9 +352,13 @@ def undecided(
     if not facts:
         titles = Counter(title for row in failing for title in task.modes.get(row, ()))
         facts = [f"{count} of {len(failing)} failing rollouts: {title}" for title, count in titles.most_common(2)]
-    reason = f"passed {result.c} of {result.n}; {'; '.join(facts[:3]) or 'nothing in its rows proves why'}"
+    reason = passed_of(result, "; ".join(facts[:3]) or NOTHING_KNOWN)
     ranked = [Candidate(label=cause, probability=p) for cause, p in SHAPES.get(shape or "", {}).items()]
     return open_verdict(result, reason, spread_out(places or [(row, -1) for row in failing]), ranked)
+
+
+def passed_of(result: TaskResult, known: str) -> str:
+    return f"passed {result.c} of {result.n}; {known}"
 
 
 def open_verdict(

@@ -10,10 +10,9 @@ import numpy as np
 from blade.diagnosis.analysis import Cause, DecisiveStep, Mode
 from blade.diagnosis.budget import within_budget
 from blade.diagnosis.causes import Verdict
-from blade.diagnosis.labels import Evidence, Label
+from blade.diagnosis.labels import Evidence
 from blade.diagnosis.modes import Mined, failing_places
 from blade.diagnosis.noting import Noted
-from blade.diagnosis.relabelling import as_cause
 from blade.diagnosis.steps import decisive_step
 from blade.diagnosis.templates import telling_line
 from blade.engine import share
@@ -53,10 +52,7 @@ def quote_evidence(
 
     read = within_budget(run.table, np.asarray(sorted(items), dtype=np.int64), most=MOST_ROLLOUTS)
     seen = dict(chain.from_iterable(share(look, run.shared_out(read))))
-    causes = [
-        msgspec.structs.replace(as_cause(with_evidence(run, verdict, seen)), steps=steps_of(verdict, seen))
-        for verdict in verdicts
-    ]
+    causes = [cause_of(run, verdict, seen) for verdict in verdicts]
     examples = [[cite(run, row, item, seen.get(row)) for row, item in places] for places in shown]
     return causes, [msgspec.structs.replace(m, examples=found) for m, found in zip(modes, examples, strict=True)]
 
@@ -81,9 +77,19 @@ def steps_of(verdict: Verdict, seen: Mapping[int, Seen]) -> list[DecisiveStep]:
     return [step for step in found if step is not None]
 
 
-def with_evidence(run: Run, verdict: Verdict, seen: Mapping[int, Seen]) -> Label:
-    evidence = [cite(run, row, item, seen.get(row)) for row, item in verdict.places]
-    return msgspec.structs.replace(verdict.label, evidence=evidence)
+def cause_of(run: Run, verdict: Verdict, seen: Mapping[int, Seen]) -> Cause:
+    """A verdict as it stands in the analysis, with its evidence."""
+    label = verdict.label
+    return Cause(
+        task=label.task,
+        label=label.cause,
+        confidence=label.confidence,
+        author=label.author,
+        reason=label.reason,
+        evidence=[cite(run, row, item, seen.get(row)) for row, item in verdict.places],
+        candidates=label.candidates,
+        steps=steps_of(verdict, seen),
+    )
 
 
 def cite(run: Run, row: int, item: int, seen: Seen | None) -> Evidence:

@@ -5,7 +5,7 @@ rollouts treat tools, fields that vary. What rows have in common is looked at on
 little cost little.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -81,6 +81,19 @@ class Observations:
             first, last = np.searchsorted(numbers, [number, number + 1])
             yield Observation(*words[number]), Incidence(rows[first:last], items[first:last])
 
+    def where(self, wanted: Callable[[Observation], bool]) -> Incidence:
+        """Where any of some observations was made; an observation is asked once, wherever it was made."""
+        chosen = [number for words, number in self._numbers.items() if wanted(Observation(*words))]  # type: ignore[arg-type]
+        if not chosen:
+            return Incidence(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
+        masks = [np.isin(numbers, chosen) for numbers, _, _ in self._parts]
+        rows, items = (
+            np.concatenate([part[column][mask] for part, mask in zip(self._parts, masks, strict=True)])
+            for column in (1, 2)
+        )
+        order = np.lexsort((items, rows))
+        return Incidence(rows[order], items[order])
+
 
 class Noted(NamedTuple):
     """What is known of the rollouts of a run once all have been read."""
@@ -140,6 +153,13 @@ def note_run(run: Run, success: Floats) -> Noted:
         features=features_in(table, notes, note, changes),
         conventions=conventions,
     )
+
+
+def observations_of(run: Run) -> Observations:
+    """What was observed in the rollouts of a run, and nothing that is made of it."""
+    found = Observations()
+    gather(run, found)
+    return found
 
 
 def gather(run: Run, found: Observations) -> tuple[list[Note], Ints]:

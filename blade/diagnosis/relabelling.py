@@ -8,17 +8,18 @@ from blade.diagnosis.analysis import Analysis, Cause
 from blade.diagnosis.labels import Label, is_by_rule
 from blade.diagnosis.remedies import rejudged
 
+SHARED = tuple(name for name in Label.__struct_fields__ if name != "cause")
+"""What a label and a cause call by the same name."""
+
 
 def as_cause(label: Label) -> Cause:
     """A label as it stands in the analysis."""
-    said = {name: getattr(label, name) for name in label.__struct_fields__ if name != "cause"}
-    return Cause(label=label.cause, **said)
+    return Cause(label=label.cause, **{name: getattr(label, name) for name in SHARED})
 
 
 def draft_labels(analysis: Analysis) -> list[Label]:
     """The labels an analysis carries."""
-    shared = [name for name in Label.__struct_fields__ if name != "cause"]
-    return [Label(cause=cause.label, **{name: getattr(cause, name) for name in shared}) for cause in analysis.causes]
+    return [Label(cause=cause.label, **{name: getattr(cause, name) for name in SHARED}) for cause in analysis.causes]
 
 
 def relabel(analysis: Analysis, labels: Mapping[str, Label]) -> Analysis:

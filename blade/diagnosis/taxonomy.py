@@ -14,6 +14,7 @@ from blade.diagnosis.analysis import MAX_LISTED, Action, Mode, PackUse, PatternS
 from blade.diagnosis.causes import Proof, places_of
 from blade.diagnosis.found import Found, about_rows, count, say
 from blade.diagnosis.modes import Tested
+from blade.diagnosis.noting import Observations
 from blade.diagnosis.packs import Choice, PackResult, PatternHits, apply_pack, choose_pack, load_pack
 from blade.metrics import Outcomes
 from blade.rollouts import Run
@@ -43,14 +44,14 @@ class Taxonomy(NamedTuple):
     result: PackResult | None
 
 
-def classify(run: Run, outcomes: Outcomes, wanted: str | None) -> Taxonomy:
+def classify(run: Run, outcomes: Outcomes, wanted: str | None, seen: Observations) -> Taxonomy:
     """The run under the pack the user names, else under the one its fields call for."""
     if wanted == NO_PACK:
         return Taxonomy("switched off with --pack none", None)
     choice = choose_pack(run) if wanted is None else Choice(load_pack(wanted), "named by the user")
     if choice.pack is None:
         return Taxonomy(choice.why, None)
-    return Taxonomy(choice.why, apply_pack(choice.pack, run, outcomes))
+    return Taxonomy(choice.why, apply_pack(choice.pack, run, outcomes, seen))
 
 
 def describe_pack(run: Run, taxonomy: Taxonomy) -> PackUse | None:

@@ -300,10 +300,23 @@ def bare_entries(entries: Iterable[Entry]) -> Iterator[Entry]:
     return list.__iter__(entries) if isinstance(entries, Lazy) else iter(entries)
 
 
-def picked(entries: Sequence[Entry], wanted: Callable[[Entry], bool]) -> list[Entry]:
+class Picked(Sequence[Entry]):
+    """Some entries of a list, which get their addresses when they are asked for: most are only counted."""
+
+    def __init__(self, entries: Sequence[Entry], places: Sequence[int]) -> None:
+        self._entries, self._places = entries, places
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def __getitem__(self, place: Any) -> Any:
+        found = self._places[place]
+        return self._entries[found] if isinstance(found, int) else [self._entries[one] for one in found]
+
+
+def picked(entries: Sequence[Entry], wanted: Callable[[Entry], bool]) -> Sequence[Entry]:
     """The entries of which something is true, with their addresses."""
-    places = [place for place, entry in enumerate(bare_entries(entries)) if wanted(entry)]
-    return [entries[place] for place in places]
+    return Picked(entries, [place for place, entry in enumerate(bare_entries(entries)) if wanted(entry)])
 
 
 def total(entries: Sequence[Any], field: str) -> Any:

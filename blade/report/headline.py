@@ -3,7 +3,7 @@
 The sentences here are those of the report and of the page alike; either adds its own emphasis.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from blade.diagnosis.analysis import Analysis, PatternSeen, Signal, headline_of
 from blade.diagnosis.labels import UNDECIDED
@@ -92,12 +92,12 @@ def bucket_words(analysis: Analysis) -> Markdown:
     return Markdown(said)
 
 
-def telling_signals(analysis: Analysis) -> list[Signal]:
+def telling_signals(analysis: Analysis) -> Sequence[Signal]:
     """Signals that failing rollouts show more often than passing ones; of graded scores none is known to be one."""
     return picked(analysis.signals, lambda one: tells(analysis, one.failed, one.passed))
 
 
-def telling_patterns(analysis: Analysis) -> list[PatternSeen]:
+def telling_patterns(analysis: Analysis) -> Sequence[PatternSeen]:
     """Patterns of the pack that failing rollouts show more often than passing ones."""
     patterns = [] if analysis.pack is None else analysis.pack.patterns
     return picked(patterns, lambda one: tells(analysis, one.primary, one.passed or 0))

@@ -18,6 +18,7 @@ from blade.report.text import safe_json
 from blade.rollouts import Item, Run
 from blade.rollouts.table import examples, split_citation
 
+ENCODER = msgspec.json.Encoder()
 AUTHOR_FORM = re.compile(r"(rule|llm|human):\S.*")
 
 
@@ -107,7 +108,7 @@ def check_quote(quote: str | None, items: Sequence[Item], *, citation: str, item
 def merge_labels(drafts: Iterable[Label], old: bytes, *, where: Path) -> bytes:
     """A labels file: the new rule labels, then every line of the old file that no rule wrote, untouched."""
     kept = [line for number, line in enumerate(old.splitlines(), start=1) if is_kept(line, f"{where}:{number}")]
-    return b"".join(line + b"\n" for line in [*(safe_json(msgspec.json.encode(label)) for label in drafts), *kept])
+    return safe_json(ENCODER.encode_lines(drafts)) + b"".join(line + b"\n" for line in kept)
 
 
 def is_kept(line: bytes, where: str) -> bool:

@@ -111,9 +111,12 @@ def write_workspace(folder: Path, run: Run, analysis: Analysis, request: Request
         place = folder / LABELS
         old = place.read_bytes() if place.exists() else b""
         refuse_strangers(folder, old, inputs)
-        write_file(place, merge_labels(draft_labels(analysis), old, where=place))
+        drafts = draft_labels(analysis)
+        write_file(place, merge_labels(drafts, old, where=place))
         write_file(folder / REQUEST, canonical_json(request))
-        return _render(folder, analysis, request, run=run)
+        # Without labels from before, those in force are the drafts, as the analysis has them.
+        labels = None if old else {label.task: label for label in drafts}
+        return _render(folder, analysis, request, labels=labels, run=run)
 
 
 def refuse_strangers(folder: Path, labels: bytes, inputs: list[str]) -> None:
@@ -218,10 +221,18 @@ def canonical_json(value: msgspec.Struct) -> bytes:
 
 
 def _render(
-    folder: Path, analysis: Analysis, request: Request | None, prose: Prose | None = None, *, run: Run | None
+    folder: Path,
+    analysis: Analysis,
+    request: Request | None,
+    prose: Prose | None = None,
+    *,
+    labels: dict[str, Label] | None = None,
+    run: Run | None,
 ) -> Workspace:
-    labels = _labels_in_force(folder, analysis)
-    analysis = relabel(analysis, labels)
+    """Writes everything that is made of an analysis, with the labels that its folder has unless they are given."""
+    if labels is None:
+        labels = _labels_in_force(folder, analysis)
+        analysis = relabel(analysis, labels)
     write_file(folder / ANALYSIS, canonical_json(analysis))
     command = None if request is None else diagnose_command(request.inputs, request.read, request.analyze)
     texts = render_texts(analysis, command=command, prose=prose)

@@ -7,6 +7,7 @@ from typing import Any
 from rollout_rows import Row, read_rows
 
 from blade.diagnosis import diagnose
+from blade.diagnosis.noting import observations_of
 from blade.diagnosis.packs import Pack, PackResult, apply_pack, load_pack
 
 HEAD = """\
@@ -47,7 +48,9 @@ def little_pack(folder: Path, *patterns: str, stages: str = STAGES) -> Pack:
 def apply_rows(folder: Path, pack: Pack | str, rows: Iterable[Row | str], **options: Any) -> PackResult:
     """What a pack, given as such or by its name, says about the run some rows make."""
     run = read_rows(folder, rows, **options)
-    return apply_pack(load_pack(pack) if isinstance(pack, str) else pack, run, diagnose(run).outcomes)
+    return apply_pack(
+        load_pack(pack) if isinstance(pack, str) else pack, run, diagnose(run).outcomes, observations_of(run)
+    )
 
 
 def shown_by(result: PackResult) -> dict[str, list[int]]:

@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pack_runs import HEAD, STAGES, pack_text, pattern, write_pack
 
+from blade.diagnosis.analysis import ObservationKind
 from blade.diagnosis.labels import CAUSES, Confidence
 from blade.diagnosis.packs import check_pack, load_pack, shipped_names
 from blade.diagnosis.packs.document import MAX_BYTES, Refused, parse_document
@@ -21,7 +22,6 @@ from blade.diagnosis.packs.evaluate import FACT_NAMES
 from blade.diagnosis.packs.pack import Intervention
 from blade.diagnosis.packs.values import HOLDS
 from blade.errors import BladeError, InputError, Problem, UsageError
-from blade.rollouts.features import KINDS
 from blade.rollouts.table import STATUSES
 
 SCHEMA: dict[str, Any] = json.loads(
@@ -113,7 +113,7 @@ def test_broken_yaml_is_named_with_its_line_in_the_parsers_words(tmp_path: Path)
         pytest.param(
             condition("{}"),
             10,
-            "patterns[0].when has none of all, any, not, field, fact, status, item, success",
+            "patterns[0].when has none of all, any, not, field, fact, status, seen, success",
             "add one",
             id="no_subject",
         ),
@@ -170,7 +170,7 @@ def test_broken_yaml_is_named_with_its_line_in_the_parsers_words(tmp_path: Path)
             "",
             id="status",
         ),
-        pytest.param(condition("{item: {kind: mesage}}"), 10, None, "did you mean 'message'?", id="item_kind"),
+        pytest.param(condition("{seen: {kind: answr}}"), 10, None, "did you mean 'answer'?", id="seen_kind"),
         pytest.param(
             condition("{field: n, equals: [1]}"),
             10,
@@ -186,7 +186,7 @@ def test_broken_yaml_is_named_with_its_line_in_the_parsers_words(tmp_path: Path)
             id="catastrophic_expression",
         ),
         pytest.param(
-            condition("{item: {name: '(?<=a)b'}}"),
+            condition("{seen: {kind: call, subject: '(?<=a)b'}}"),
             10,
             'the expression "(?<=a)b" is not allowed: ' + PLAIN_GROUPS + " (character 2)",
             "",
@@ -304,12 +304,11 @@ def test_the_schema_is_a_valid_schema_and_says_what_everything_means() -> None:
 
 def test_the_schema_knows_the_words_that_the_engine_knows() -> None:
     defs = SCHEMA["$defs"]
-    leaf, pattern_, item = (defs[name]["properties"] for name in ("condition", "pattern", "item"))
+    leaf, pattern_, seen = (defs[name]["properties"] for name in ("condition", "pattern", "seen"))
 
     assert set(leaf["fact"]["enum"]) == set(FACT_NAMES)
     assert defs["status"]["enum"] == list(STATUSES)
-    assert item["kind"]["enum"] == list(KINDS)
-    assert item["position"]["enum"] == ["any", "first", "last"]
+    assert set(seen["kind"]["enum"]) < set(get_args(ObservationKind))
     assert pattern_["cause"]["enum"] == list(CAUSES)
     assert pattern_["confidence"]["enum"] == list(get_args(Confidence))
     assert pattern_["intervention"]["enum"] == list(get_args(Intervention))
@@ -317,8 +316,8 @@ def test_the_schema_knows_the_words_that_the_engine_knows() -> None:
 
 
 words = st.sampled_from(
-    ["name", "title", "matches", "stages", "patterns", "when", "all", "any", "not", "field", "fact", "item", "code",
-     "equals", "in", "is_null", "by", "beside", "over", "kind", "position", "success", "status", "mark",
+    ["name", "title", "matches", "stages", "patterns", "when", "all", "any", "not", "field", "fact", "seen", "code",
+     "equals", "in", "is_null", "by", "beside", "over", "kind", "subject", "said", "success", "status", "mark",
      "little", "n", "a.b[]", "(a+)+", "message", "&x", "*x", "!!python/name:os.system", "<<", "- ", "{", "]", ": "]
 )  # fmt: skip
 values = st.recursive(

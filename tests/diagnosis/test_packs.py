@@ -11,6 +11,7 @@ from rollout_rows import Row, analyze_rows, call, message, read_rows, result, ro
 
 from blade.diagnosis import diagnose
 from blade.diagnosis.analysis import Count
+from blade.diagnosis.noting import observations_of
 from blade.diagnosis.packs import apply_pack, choose_pack, load_pack, shipped_names
 from blade.diagnosis.packs.conditions import parse_condition
 from blade.diagnosis.packs.values import Path as FieldPath
@@ -83,12 +84,11 @@ def test_field_conditions(tmp_path: Path, condition: str, rows: list[int]) -> No
         pytest.param("{fact: output_items, at_least: 3}", {0: -1}, id="output_items"),
         pytest.param("{status: truncated}", {1: 1}, id="status"),
         pytest.param("{status: [truncated, failed]}", {1: 1}, id="several_statuses"),
-        pytest.param("{item: {kind: tool_result, matches: '^Error'}}", {0: 2}, id="item_text"),
-        pytest.param("{item: {kind: tool_call, name: '^sea'}}", {0: 1}, id="item_name"),
-        pytest.param("{item: {position: last, matches: gave}}", {0: 3, 2: 1}, id="last_item"),
-        pytest.param("{item: {position: first, matches: gave}}", {2: 1}, id="first_item"),
-        pytest.param("{item: {kind: message, matches: secret}}", {}, id="thinking_is_not_what_was_said"),
-        pytest.param("{not: {item: {kind: tool_call}}}", {1: -1, 2: -1}, id="no_such_item"),
+        pytest.param("{seen: {kind: tool_error, said: '^Error'}}", {0: 2}, id="item_text"),
+        pytest.param("{seen: {kind: call, subject: '^sea'}}", {0: 1}, id="item_name"),
+        pytest.param("{seen: {kind: answer, said: gave}}", {0: 3, 2: 1}, id="seen_answer"),
+        pytest.param("{seen: {kind: answer, said: secret}}", {}, id="thinking_is_not_what_was_said"),
+        pytest.param("{not: {seen: {kind: call}}}", {1: -1, 2: -1}, id="not_seen"),
         pytest.param("{field: first_tool, equals: search}", {0: -1}, id="first_tool"),
     ],
 )
@@ -107,7 +107,7 @@ def test_trajectory_conditions_and_where_they_were_seen(tmp_path: Path, conditio
 
 def test_a_failing_rollout_belongs_to_the_first_pattern_that_holds(tmp_path: Path) -> None:
     pack = little_pack(
-        tmp_path, pattern("{field: n, greater: 2}", "large"), pattern("{item: {matches: no}}", "says_no"),
+        tmp_path, pattern("{field: n, greater: 2}", "large"), pattern("{seen: {kind: answer, said: no}}", "says_no"),
         pattern("{field: n, is_known: true}", "any_number"),
     )  # fmt: skip
     run = [
@@ -143,11 +143,14 @@ def test_a_rollout_without_a_verdict_is_no_missing_answer(tmp_path: Path) -> Non
 
 
 def test_a_pattern_says_how_many_passing_rollouts_show_it_too(tmp_path: Path) -> None:
-    pack = little_pack(tmp_path, pattern("{field: n, equals: 1}", "n"), pattern("{item: {matches: yes}}", "text"))
-    run = [failing(0, n=1), rollout(1, 0, 1.0, n=1), rollout(2, 0, 1.0, n=1), rollout(3, 0, 1.0)]
+    pack = little_pack(
+        tmp_path, pattern("{field: n, equals: 1}", "n"), pattern("{seen: {kind: answer, said: yes}}", "seen"),
+        pattern("{field: long, matches: x}", "text"),
+    )  # fmt: skip
+    run = [failing(0, n=1), rollout(1, 0, 1.0, n=1, long=LONG), rollout(2, 0, 1.0, n=1), rollout(3, 0, 1.0)]
 
-    # Passing rollouts are never read, so nothing is known about their texts.
-    assert [hits.passed for hits in apply_rows(tmp_path, pack, run).patterns] == [2, None]
+    # Passing rollouts are never read again, so nothing is known about their long texts.
+    assert [hits.passed for hits in apply_rows(tmp_path, pack, run).patterns] == [2, 0, None]
 
 
 def test_without_a_success_rule_patterns_are_looked_for_everywhere(tmp_path: Path) -> None:
@@ -163,7 +166,7 @@ def test_stages_are_carried_back_from_later_ones_and_from_a_pass(tmp_path: Path)
     stages = """\
 stages:
 - {name: one, definition: first, when: {field: a, is_true: true}}
-- {name: two, definition: second, when: {item: {matches: deep}}}
+- {name: two, definition: second, when: {seen: {kind: answer, said: deep}}}
 - {name: three, definition: third, when: {field: nobody_has_it, is_true: true}}
 """
     run = [
@@ -205,17 +208,17 @@ def test_rollouts_are_counted_by_the_elements_a_second_list_picks(tmp_path: Path
 
 
 def test_rows_that_changed_under_us_are_an_input_error(tmp_path: Path) -> None:
-    pack = little_pack(tmp_path, pattern("{item: {matches: no}}"))
-    run = read_rows(tmp_path, [failing(0), rollout(1, 0, 1.0)])
-    outcomes = diagnose(run).outcomes
+    pack = little_pack(tmp_path, pattern("{field: long, matches: x}"))
+    run = read_rows(tmp_path, [failing(0, long=LONG), rollout(1, 0, 1.0)])
+    outcomes, seen = diagnose(run).outcomes, observations_of(run)
     (tmp_path / "run.jsonl").write_text("x" * 2000, encoding="utf-8")
 
     with pytest.raises(InputError, match=r"run\.jsonl:1: .*the file has changed since it was read"):
-        apply_pack(pack, run, outcomes)
+        apply_pack(pack, run, outcomes, seen)
 
 
 def test_a_run_without_rollouts_that_failed_is_never_read_for_patterns(tmp_path: Path) -> None:
-    said = apply_rows(tmp_path, little_pack(tmp_path, pattern("{item: {matches: a}}")), [rollout(0, 0, 1.0)])
+    said = apply_rows(tmp_path, little_pack(tmp_path, pattern("{seen: {kind: answer, said: a}}")), [rollout(0, 0, 1.0)])
 
     assert (said.failing, shown_by(said), belongs_to(said)) == (0, {}, [None])
 
@@ -241,7 +244,7 @@ def test_the_table_and_the_file_give_the_same_answer(
     flow = ", ".join(f"{word}: {str(wanted).lower()}" for word, wanted in asked.items())
     pack = little_pack(folder, pattern(f"{{field: value, {flow}}}"))
 
-    said = apply_pack(pack, run, diagnose(run).outcomes)
+    said = apply_pack(pack, run, diagnose(run).outcomes, observations_of(run))
 
     leaf: Any = parse_condition({"field": "value", **asked})
     expected = [row for row, value in enumerate(values) if all_hold(leaf.asked, value)]

@@ -14,11 +14,12 @@ import numpy as np
 
 from blade.diagnosis.analysis import Count
 from blade.diagnosis.funnel import Reached, StageName, follow
+from blade.diagnosis.noting import Observations
 from blade.diagnosis.packs.columns import distinct_pairs
 from blade.diagnosis.packs.conditions import Condition
-from blade.diagnosis.packs.evaluate import View, asks_for_failed, needed_fields, needs_items
+from blade.diagnosis.packs.evaluate import View, asks_for_failed, needed_fields
 from blade.diagnosis.packs.pack import Breakdown, Pack, PatternRule, StageRule
-from blade.diagnosis.packs.rows import read_sample, read_whole
+from blade.diagnosis.packs.rows import Wanted, read_sample
 from blade.diagnosis.packs.values import all_hold
 from blade.diagnosis.packs.verdict import Verdict, only_where
 from blade.engine import share
@@ -64,17 +65,17 @@ class PackResult(NamedTuple):
     """Those of them that no pattern explains."""
 
 
-def apply_pack(pack: Pack, run: Run, outcomes: Outcomes) -> PackResult:
+def apply_pack(pack: Pack, run: Run, outcomes: Outcomes, seen: Observations) -> PackResult:
     """Puts every rule of a pack to a run; rows the table cannot decide are read again."""
     table = run.table
     open_rows = outcomes.success != 1.0
-    view = View(table, outcomes.success, read_sample(run, open_rows))
+    view = View(table, outcomes.success, read_sample(run, open_rows), seen)
     conditions = [*(stage.when for stage in pack.stages), *(pattern.when for pattern in pack.patterns)]
     before = [view.verdict(stage.when) for stage in pack.stages]
     before += [pattern_verdict(pattern, view) for pattern in pack.patterns]
     found = resolve(conditions, before, view=view, run=run, among=open_among(before, open_rows))
-    staged, seen = found[: len(pack.stages)], found[len(pack.stages) :]
-    primary = first_of(seen, among=open_rows)
+    staged, shown = found[: len(pack.stages)], found[len(pack.stages) :]
+    primary = first_of(shown, among=open_rows)
     judged = open_rows & (table.status != FAILED)
     return PackResult(
         pack=pack,
@@ -85,7 +86,7 @@ def apply_pack(pack: Pack, run: Run, outcomes: Outcomes) -> PackResult:
             outcomes,
         ),
         patterns=[
-            pattern_hits(position, rule, seen[position], run=run, outcomes=outcomes, primary=primary)
+            pattern_hits(position, rule, shown[position], run=run, outcomes=outcomes, primary=primary)
             for position, rule in enumerate(pack.patterns)
         ],
         primary=primary,
@@ -111,16 +112,15 @@ def open_among(verdicts: list[Verdict], among: Bools) -> Bools:
 def resolve(conditions: list[Condition], before: list[Verdict], *, view: View, run: Run, among: Bools) -> list[Verdict]:
     """Verdicts with the open rows among some decided from the file, each row read once."""
     wanting = [index for index, verdict in enumerate(before) if (verdict.ask & among).any()]
-    names: set[str] = set().union(*(needed_fields(conditions[index]) for index in wanting))
-    items = any(needs_items(conditions[index]) for index in wanting)
+    wanted = Wanted(set().union(*(needed_fields(conditions[index]) for index in wanting)))
     after = [Verdict(verdict.yes.copy(), verdict.ask & ~among, verdict.place.copy()) for verdict in before]
 
     def ask(rows: Ints) -> list[tuple[int, int, int]]:
         return [
             (index, row, place)
-            for row, whole in read_whole(run, rows.tolist(), names, items=items)
+            for row, record in run.read(rows.tolist(), wanted.read)
             for index in wanting
-            if before[index].ask[row] and (place := view.holds(conditions[index], row, whole)) is not None
+            if before[index].ask[row] and (place := view.holds(conditions[index], row, record)) is not None
         ]
 
     for index, row, place in chain.from_iterable(share(ask, run.shared_out(np.flatnonzero(among)))):

@@ -18,7 +18,7 @@ from blade.errors import UsageError
 MOST_SHOWN = 50
 LINE_END = r"(?!\n)"
 """Keeps `$` of a form from matching before a last line break."""
-EXPRESSIONS = frozenset({"matches", "name", "first_tool", "prompt"})
+EXPRESSIONS = frozenset({"matches", "subject", "said", "first_tool", "prompt"})
 TYPES = {
     "object": "a mapping",
     "array": "a list",
@@ -153,7 +153,7 @@ def is_expression(keys: Keys) -> bool:
         return False
     if keys[-2] == "texts":
         return True
-    return keys[-1] in EXPRESSIONS and not (keys[-1] == "name" and keys[-2] != "item")
+    return keys[-1] in EXPRESSIONS
 
 
 def twice(value: dict[str, Any], section: str, name: str) -> list[Fault]:

@@ -1,8 +1,8 @@
 """Conditions of a pack as values: what `when` may say.
 
-Combinators are `all`, `any` and `not`. A leaf asks about a field of the row, a fact of its trajectory, its status, a
-text of an item, or whether it passed. The shapes are checked by the schema before they come
-here; only regular expressions can still be wrong.
+Combinators are `all`, `any` and `not`. A leaf asks about a field of the row, a fact of its trajectory, its status,
+what was observed while it was read, or whether it passed. The shapes are checked by the schema before they come here;
+only regular expressions can still be wrong.
 """
 
 from typing import Any
@@ -61,17 +61,15 @@ class StatusIs(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     words: tuple[str, ...]
 
 
-class ItemIs(msgspec.Struct, frozen=True, kw_only=True, eq=False):
-    """The trajectory holds an item like this."""
+class SeenIs(msgspec.Struct, frozen=True, kw_only=True, eq=False):
+    """Something like this was observed in the rollout."""
 
-    kind: str | None = None
-    """Kind of the item."""
-    position: str = "any"
-    """Which of the items that are like this must match: any, the first or the last."""
-    name: Expression | None = None
-    """Matches the name of the tool."""
-    matches: Expression | None = None
-    """Matches the text of the item."""
+    kind: str
+    """Kind of the observation."""
+    subject: Expression | None = None
+    """Matches what it is about: the tool, the field."""
+    said: Expression | None = None
+    """Matches what was seen, particulars masked."""
 
 
 class Succeeded(msgspec.Struct, frozen=True, kw_only=True, eq=False):
@@ -80,7 +78,7 @@ class Succeeded(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     passed: bool
 
 
-Leaf = FieldIs | FactIs | StatusIs | ItemIs | Succeeded
+Leaf = FieldIs | FactIs | StatusIs | SeenIs | Succeeded
 Condition = All | AnyOf | Not | Leaf
 
 
@@ -103,8 +101,8 @@ def parse_leaf(said: dict[str, Any]) -> Leaf:
     if "status" in said:
         words = said["status"]
         return StatusIs(words=(words,) if isinstance(words, str) else tuple(words))
-    if "item" in said:
-        return parse_item(said["item"])
+    if "seen" in said:
+        return parse_seen(said["seen"])
     return Succeeded(passed=said["success"])
 
 
@@ -119,12 +117,11 @@ def parse_field(said: dict[str, Any]) -> FieldIs:
     )
 
 
-def parse_item(said: dict[str, Any]) -> ItemIs:
-    return ItemIs(
-        kind=said.get("kind"),
-        position=said.get("position", "any"),
-        name=Expression(said["name"]) if "name" in said else None,
-        matches=Expression(said["matches"]) if "matches" in said else None,
+def parse_seen(said: dict[str, Any]) -> SeenIs:
+    return SeenIs(
+        kind=said["kind"],
+        subject=Expression(said["subject"]) if "subject" in said else None,
+        said=Expression(said["said"]) if "said" in said else None,
     )
 
 

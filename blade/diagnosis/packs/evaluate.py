@@ -3,10 +3,11 @@
 The table's answer to every leaf is kept, so that a row read from the file is asked only what the table left open.
 """
 
-from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
+from blade.diagnosis.noting import Observations
 from blade.diagnosis.packs.columns import Sample, field_verdict, knows_field, level_verdict, number_mask
 from blade.diagnosis.packs.conditions import (
     All,
@@ -14,20 +15,18 @@ from blade.diagnosis.packs.conditions import (
     Condition,
     FactIs,
     FieldIs,
-    ItemIs,
     Leaf,
     Not,
+    SeenIs,
     StatusIs,
     Succeeded,
     leaves,
 )
-from blade.diagnosis.packs.rows import WholeRow
 from blade.diagnosis.packs.values import all_hold, pair_holds
-from blade.diagnosis.packs.verdict import Verdict, both, decided, either, everywhere, negated, only_where, undecided
+from blade.diagnosis.packs.verdict import Verdict, both, decided, either, everywhere, negated
 from blade.rollouts.columns import Column
-from blade.rollouts.features import FACTS, KINDS, split_thinking
+from blade.rollouts.features import FACTS, KINDS
 from blade.rollouts.table import STATUSES, Floats, RolloutTable
-from blade.rollouts.values import Item
 
 PLACES = {
     "tool_errors": "error_at",
@@ -39,16 +38,6 @@ PLACES = {
 }
 """Facts that say where they were seen."""
 
-COUNTS = {
-    None: "output_items",
-    "message": "messages",
-    "reasoning": "reasoning",
-    "tool_call": "tool_calls",
-    "tool_result": "tool_results",
-    "environment": "environment_turns",
-}
-"""The fact that counts the items of a kind, or all of them."""
-
 FACT_NAMES = ("output_items", *(name for name in FACTS if not name.endswith("_at")))
 """Facts a pack may name."""
 
@@ -56,10 +45,11 @@ FACT_NAMES = ("output_items", *(name for name in FACTS if not name.endswith("_at
 class View:
     """A run as conditions see it."""
 
-    def __init__(self, table: RolloutTable, success: Floats, sample: Sample) -> None:
+    def __init__(self, table: RolloutTable, success: Floats, sample: Sample, seen: Observations) -> None:
         self.table = table
         self.success = success
         self.sample = sample
+        self.seen = seen
         self._verdicts: dict[int, Verdict] = {}
 
     def verdict(self, condition: Condition) -> Verdict:
@@ -85,21 +75,21 @@ class View:
         paths = [leaf.path for leaf in asked if isinstance(leaf, FieldIs)]
         return len(paths) < len(asked) or any(knows_field(path, self.table, self.sample) for path in paths)
 
-    def holds(self, condition: Condition, row: int, whole: WholeRow) -> int | None:
+    def holds(self, condition: Condition, row: int, record: dict[str, Any]) -> int | None:
         """Whether a condition holds for a row that was read: the item it was seen at (-1 for none), else `None`."""
         if isinstance(condition, Not):
-            return -1 if self.holds(condition.part, row, whole) is None else None
+            return -1 if self.holds(condition.part, row, record) is None else None
         if isinstance(condition, All | AnyOf):
-            return self._parts_hold(condition, row, whole)
+            return self._parts_hold(condition, row, record)
         known = self.leaf(condition)
         if not known.ask[row]:
             return int(known.place[row]) if known.yes[row] else None
-        return ask_row(condition, whole)
+        return ask_row(condition, record)
 
-    def _parts_hold(self, condition: All | AnyOf, row: int, whole: WholeRow) -> int | None:
+    def _parts_hold(self, condition: All | AnyOf, row: int, record: dict[str, Any]) -> int | None:
         place: int | None = -1 if isinstance(condition, All) else None
         for part in condition.parts:
-            found = self.holds(part, row, whole)
+            found = self.holds(part, row, record)
             if isinstance(condition, All) and found is None:
                 return None
             if found is not None and (place is None or place < 0):
@@ -119,7 +109,7 @@ def leaf_verdict(leaf: Leaf, view: View) -> Verdict:
         return decided(np.isin(table.status, codes), table.rows.fact("final_at"))
     if isinstance(leaf, Succeeded):
         return decided(view.success == float(leaf.passed))
-    return item_verdict(leaf, table)
+    return seen_verdict(leaf, view)
 
 
 def fact_verdict(leaf: FactIs, table: RolloutTable) -> Verdict:
@@ -133,21 +123,28 @@ def fact_verdict(leaf: FactIs, table: RolloutTable) -> Verdict:
     return decided(number_mask(numbers, leaf.asked), place)
 
 
-def item_verdict(leaf: ItemIs, table: RolloutTable) -> Verdict:
-    """Rows without a single item of the kind are decided; the texts of the others are in the file."""
-    if not table.rows.facts.shape[1]:
-        return undecided(len(table))
-    return only_where(undecided(len(table)), table.rows.fact(COUNTS[leaf.kind]) > 0)
+def seen_verdict(leaf: SeenIs, view: View) -> Verdict:
+    """Each distinct observation once, whatever the number of rollouts it was made in."""
+    found = view.seen.where(
+        lambda one: (
+            one.kind == leaf.kind
+            and (leaf.subject is None or leaf.subject.search(one.subject) is not None)
+            and (leaf.said is None or leaf.said.search(one.said) is not None)
+        )
+    )
+    yes, place = np.zeros(len(view.table), dtype=bool), np.full(len(view.table), -1, dtype=np.int32)
+    yes[found.rows] = True
+    # An assignment in this order leaves the earliest item of each row.
+    place[found.rows[::-1]] = found.items[::-1]
+    return decided(yes, place)
 
 
-def ask_row(leaf: Leaf, whole: WholeRow) -> int | None:
+def ask_row(leaf: Leaf, record: dict[str, Any]) -> int | None:
     """What the file says about a leaf the table could not answer."""
-    if isinstance(leaf, ItemIs):
-        return find_item(leaf, whole.items)
-    assert isinstance(leaf, FieldIs), "only fields and items are ever left open"
-    value = leaf.path.values(whole.record)
+    assert isinstance(leaf, FieldIs), "only fields are ever left open"
+    value = leaf.path.values(record)
     if leaf.beside is not None:
-        neighbours = leaf.beside.values(whole.record)
+        neighbours = leaf.beside.values(record)
         return -1 if pair_holds(leaf.asked, value, leaf.beside_asked, neighbours) else None
     return -1 if all_hold(leaf.asked, value) else None
 
@@ -161,28 +158,3 @@ def needed_fields(condition: Condition) -> set[str]:
 def asks_for_failed(condition: Condition) -> bool:
     """Whether the condition speaks of rollouts that failed before a verdict."""
     return any(isinstance(leaf, StatusIs) and "failed" in leaf.words for leaf in leaves(condition))
-
-
-def needs_items(condition: Condition) -> bool:
-    """Whether the condition may have to ask the file for items."""
-    return any(isinstance(leaf, ItemIs) for leaf in leaves(condition))
-
-
-def find_item(rule: ItemIs, items: Sequence[Item]) -> int | None:
-    """Position of the item a rule speaks of, if there is one; of a message only what was said counts, not thinking."""
-    chosen = [item for item in items if is_like(item, rule)]
-    chosen = {"first": chosen[:1], "last": chosen[-1:]}.get(rule.position, chosen)
-    found = (item for item in chosen if rule.matches is None or rule.matches.search(said(item)) is not None)
-    return next((item.position for item in found), None)
-
-
-def is_like(item: Item, rule: ItemIs) -> bool:
-    """Whether an item is one that the agent did not start with, of the kind and tool a rule names."""
-    if item.prompt or (rule.kind is not None and item.kind != rule.kind):
-        return False
-    return rule.name is None or (item.name is not None and rule.name.search(item.name) is not None)
-
-
-def said(item: Item) -> str:
-    """The text of an item without thinking."""
-    return split_thinking(item.text)[1] if item.kind == "message" else item.text

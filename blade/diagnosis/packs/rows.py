@@ -1,28 +1,17 @@
 """Going back to the file for what the table does not hold, each row once and only the fields that rules name."""
 
-from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
+from collections.abc import Iterable
+from typing import Any
 
 import msgspec
 import numpy as np
 
 from blade.diagnosis.packs.columns import Sample
 from blade.metrics.values import Bools, Ints
-from blade.rollouts.conform import BadRow
 from blade.rollouts.table import Run
-from blade.rollouts.trajectory import read_record, read_row
-from blade.rollouts.values import Item
+from blade.rollouts.trajectory import read_record
 
 SAMPLED = 32
-
-
-class WholeRow(NamedTuple):
-    """One row as the file has it."""
-
-    record: dict[str, Any]
-    """Fields that rules name."""
-    items: list[Item]
-    """The trajectory, prompt first, where a rule speaks of items."""
 
 
 class Wanted:
@@ -42,16 +31,6 @@ class Wanted:
             record = read_record(data)
             return {name: record.get(name) for name in self.names}
         return dict(zip(self.names, found, strict=True))
-
-
-def read_whole(run: Run, rows: Iterable[int], names: Iterable[str], *, items: bool) -> Iterator[tuple[int, WholeRow]]:
-    """Each row's number, the named fields of it and perhaps its items, in the order that is cheapest to read."""
-    wanted = Wanted(names)
-    for row, data in run.read(rows, bytes):
-        try:
-            yield row, WholeRow(wanted.read(data), read_row(data, run.format_of(row))[1] if items else [])
-        except BadRow as error:
-            raise run.changed(row, error) from error
 
 
 def read_sample(run: Run, preferred: Bools) -> Sample:

@@ -17,7 +17,7 @@ from blade.report.headline import is_rate
 from blade.report.page.modes import PageMode, page_modes
 from blade.rollouts import Run
 from blade.rollouts.columns import level_text
-from blade.rollouts.table import CITATION, ENDING_KINDS, RolloutTable, known, known_int
+from blade.rollouts.table import CITATION, ENDING_KINDS, RolloutTable
 
 MOST_LEVELS = 40
 """Values of a field that are offered as a filter."""
@@ -203,13 +203,21 @@ def columns(table: RolloutTable, passed: Floats) -> Columns:
     return Columns(
         task=table.task.tolist(),
         repeat=table.repeat.tolist(),
-        passed=[known_int(value) for value in passed],
-        reward=[known(value) for value in table.reward],
+        passed=whole_or_none(passed),
+        reward=known_or_none(table.reward),
         ending=table.ending.tolist(),
-        tokens=[known_int(value) for value in tokens],
-        seconds=[known(value) for value in table.seconds],
+        tokens=whole_or_none(tokens),
+        seconds=known_or_none(table.seconds),
         calls=[None if value < 0 else value for value in calls],
     )
+
+
+def known_or_none(values: Floats) -> list[float | None]:
+    return [None if value != value else value for value in values.tolist()]  # only nan differs from itself
+
+
+def whole_or_none(values: Floats) -> list[int | None]:
+    return [None if value is None else int(value) for value in known_or_none(values)]
 
 
 def mode_facet(modes: Sequence[PageMode], index: RowIndex) -> list[Facet]:
@@ -231,15 +239,13 @@ def slice_facets(analysis: Analysis, table: RolloutTable) -> list[Facet]:
         if column is None:
             continue
         coded = column.coded()
-        rows: dict[str, list[int]] = {}
-        for row, code in enumerate(coded.values.tolist()):
-            level = coded.levels[code] if code >= 0 else None
-            names = level if isinstance(level, tuple) else (None if level is None else level_text(level),)
-            for name in dict.fromkeys(names):
-                if name is not None:
-                    rows.setdefault(name, []).append(row)
+        codes: dict[str, list[int]] = {}
+        for code, level in enumerate(coded.levels):
+            for name in set(level if isinstance(level, tuple) else () if level is None else (level_text(level),)):
+                codes.setdefault(name, []).append(code)
         shown = [level.level for level in cut.levels][:MOST_LEVELS]
-        values = [Value(id=name, title=name, rows=rows.get(name, [])) for name in shown]
+        rows = {name: np.flatnonzero(np.isin(coded.values, codes.get(name, []))).tolist() for name in shown}
+        values = [Value(id=name, title=name, rows=rows[name]) for name in shown]
         facets.append(Facet(id=f"field.{cut.field}", title=cut.field, values=values))
     return facets
 
