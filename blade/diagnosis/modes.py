@@ -21,15 +21,13 @@ from blade.metrics import Interval, Metric, Outcomes
 from blade.metrics.adjusting import benjamini_hochberg
 from blade.metrics.stratified import odds_ratio, p_value
 from blade.metrics.values import Floats, Ints
+from blade.rollouts.formats.format import bare
+from blade.rollouts.formats.records import ERROR_FIELDS
 from blade.rollouts.table import RolloutTable
 
 BASES: tuple[Basis, ...] = get_args(Basis)
 RANK = {kind: place for place, kind in enumerate(get_args(ObservationKind))}
 DEFINING = frozenset({"difference", "ending", "test", "check"})
-ERROR_FIELDS = frozenset(
-    {"error", "errors", "err", "exception", "errormessage", "errortype", "errorclass", "traceback"}
-)
-"""Names of fields, without underlines, that hold an error where they hold anything."""
 NO_ERROR = frozenset({"", "false", "none", "null", "0"})
 OF_TASKS = frozenset({"call", "no_call", "tool_says", "field_text", "answer_form", "answer", "last_turn", "ends_on"})
 """Kinds that differ from task to task anyway: only within a task do they say anything."""
@@ -198,7 +196,7 @@ def is_defining(observation: Observation) -> bool:
     """Whether an observation that nearly only failing rollouts show is a failure mode without any test."""
     if observation.kind in DEFINING:
         return True
-    names = {part.replace("_", "").casefold() for part in observation.subject.split(".")}
+    names = set(map(bare, observation.subject.split(".")))
     is_error = observation.kind in ("field", "field_text") and not ERROR_FIELDS.isdisjoint(names)
     return is_error and observation.said.casefold() not in NO_ERROR
 

@@ -19,6 +19,8 @@ from blade.diagnosis.templates import LONGEST, template_of
 from blade.metrics.values import Floats, Ints
 from blade.rollouts import Run
 from blade.rollouts.columns import Column, level_text
+from blade.rollouts.formats.format import bare
+from blade.rollouts.formats.records import ERROR_FIELDS
 from blade.rollouts.identity import MADE
 from blade.rollouts.observing import Sightings, SightingsBuilder, Words
 from blade.rollouts.table import ENDING_KINDS, ORIGINS, RolloutTable, text_or_none
@@ -297,7 +299,8 @@ def observe_fields(table: RolloutTable, found: Observations, verdict: str | None
         coded = column.coded()
         if not len(coded.levels) + (coded.values < 0).any() > 1 or len(coded.levels) > MOST_TEXTS:
             continue
-        if repeated and goes_with(table.task, coded.values):
+        is_error = not ERROR_FIELDS.isdisjoint(map(bare, field.split(".")))
+        if repeated and not is_error and goes_with(table.task, coded.values):
             continue  # it describes the task, not what happened
         if len(coded.levels) > MOST_LEVELS:
             observe_texts(field, coded, found)

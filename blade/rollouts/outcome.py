@@ -15,6 +15,7 @@ import numpy.typing as npt
 from blade.rollouts.columns import Column, from_values
 from blade.rollouts.formats import Format
 from blade.rollouts.identity import HALF, require_field
+from blade.rollouts.provider_errors import provider_errors
 from blade.rollouts.rows import Rows
 from blade.rollouts.table import COMPLETED, ENDING_KINDS, FAILED, ORIGINS, TRUNCATED, Floats, examples
 
@@ -199,6 +200,8 @@ class Endings(NamedTuple):
     """Index into `ORIGINS`; -1 where nobody says."""
     name: Column
     """The format's own name for it."""
+    typed: npt.NDArray[np.bool_]
+    """Whether that was typed for itself, so that a score beside it still counts."""
 
 
 def endings(rows: Rows, failure: Column, *, failed_file: npt.NDArray[np.bool_]) -> Endings:
@@ -207,7 +210,7 @@ def endings(rows: Rows, failure: Column, *, failed_file: npt.NDArray[np.bool_]) 
     origin = codes(rows.column("ending.origin"), ORIGINS, other=-1)
     name = rows.column("ending.name")
     if "ending.kind" in rows.columns:
-        return Endings(kind, origin, name)
+        return Endings(kind, origin, name, np.ones(len(rows), dtype=bool))
     cut = rows.column("response.incomplete_details.reason")
     word = rows.column("response.status")
     error = rows.column("response.error")
@@ -223,8 +226,15 @@ def endings(rows: Rows, failure: Column, *, failed_file: npt.NDArray[np.bool_]) 
     ):
         kind[rule] = ENDING_KINDS.index(ended)
         origin[rule] = whose
-    names = [failure.at(row) or cut.at(row) for row in range(len(rows))] if cut.known().any() else None
-    return Endings(kind, origin, failure if names is None else from_values(names))
+    names = failure
+    if cut.known().any():
+        names = from_values([failure.at(row) or cut.at(row) for row in range(len(rows))])
+    provider = provider_errors(rows)
+    told = provider.known() & (kind == ENDING_KINDS.index("completed"))
+    if told.any():
+        kind[told], origin[told] = ENDING_KINDS.index("error"), model
+        names = from_values([provider.at(row) if told[row] else names.at(row) for row in range(len(rows))])
+    return Endings(kind, origin, names, told)
 
 
 def codes(column: Column, words: Sequence[str], *, other: int) -> npt.NDArray[np.int8]:
@@ -235,9 +245,9 @@ def codes(column: Column, words: Sequence[str], *, other: int) -> npt.NDArray[np
     return np.asarray(np.asarray([*table, other], dtype=np.int8)[coded.values])
 
 
-def statuses(ended: Endings, *, scored: npt.NDArray[np.bool_], typed: bool) -> npt.NDArray[np.int8]:
-    """Per row: completed, truncated or failed. Where a format types its endings, what got a score has not failed."""
-    kept = scored if typed else np.zeros(len(scored), dtype=bool)
+def statuses(ended: Endings, *, scored: npt.NDArray[np.bool_]) -> npt.NDArray[np.int8]:
+    """Per row: completed, truncated or failed. Where an ending is typed, what got a score has not failed."""
+    kept = scored & ended.typed
     limit = ended.kind == ENDING_KINDS.index("limit")
     timeout = ended.kind == ENDING_KINDS.index("timeout")
     status = np.full(len(ended.kind), COMPLETED, dtype=np.int8)

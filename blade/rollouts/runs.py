@@ -354,7 +354,7 @@ class RunBuilder:
             task=place[task] if len(task) else task,
             repeat=repeat,
             reward=reward,
-            status=outcome.statuses(ended, scored=~np.isnan(reward), typed=typed),
+            status=outcome.statuses(ended, scored=~np.isnan(reward)),
             failure=ended.name if typed else failure,
             ending=ended.kind,
             origin=ended.origin,

@@ -24,6 +24,11 @@ OUTPUT_NAMES = (
     "messages", "history", "conversation", "trajectory", "traj", "output", "completion", "response", "generation",
     "prediction",
 )  # fmt: skip
+ERROR_FIELDS = frozenset({
+    "error", "errors", "err", "exception", "errormessage", "errortype", "errorclass", "exceptiontype", "exceptioninfo",
+    "traceback",
+})  # fmt: skip
+"""Names of fields, by their letters, that hold an error where they hold anything."""
 INPUT_NAMES = ("input", "prompt", "question", "problem", "instruction")
 
 
@@ -42,7 +47,12 @@ def with_guessed_output(rows: Sequence[dict[str, Any]]) -> Format:
         task_fields=as_spelled(FORMAT.task_fields, keys),
         repeat_fields=as_spelled(FORMAT.repeat_fields, keys),
         reward_fields=as_spelled(FORMAT.reward_fields, keys),
+        texts=tuple(key for key in keys if bare(key) in ERROR_FIELDS and not any(is_object(row, key) for row in rows)),
     )
+
+
+def is_object(row: dict[str, Any], key: str) -> bool:
+    return isinstance(row.get(key), dict | list)
 
 
 def as_spelled(names: Sequence[str], keys: Sequence[str]) -> tuple[str, ...]:
