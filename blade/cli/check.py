@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from blade.cli.options import AsJson, epilog
-from blade.errors import UsageError
+from blade.errors import InputError, UsageError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -65,6 +65,8 @@ def check(
     from blade.cli.inputs import read_text
 
     text = read_text(report)
+    if not text.strip():
+        raise InputError(f"{report}: is empty; expected a report in Markdown.")
     if (success is not None or labels is not None) and not rollouts:
         raise UsageError("--success and --labels are about --rollouts; a folder was diagnosed with its own.")
     if analysis is not None and rollouts:

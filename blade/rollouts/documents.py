@@ -7,7 +7,7 @@ own, a command of jq is offered that makes rows of them.
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from shlex import quote
 from typing import Any
@@ -117,7 +117,7 @@ def reshaping(first: dict[str, Any], records: str | None, path: Path) -> list[Ch
     found: list[Choice] = []
     for name, rows in lists.items():
         at = jq_path(name)
-        if all(isinstance(row, dict) for row in rows):
+        if all(isinstance(row, dict) for row in rows) and any(isinstance(x, int | float) for x in values_of(rows)):
             if pair := named_values(rows):
                 text = f"{at} |= (map({{({jq_path(pair[0])}): {jq_path(pair[1])}}}) | add)"
                 found.append(Choice(jq(start + text, path), meaning=f"a field for each of `{name}`"))
@@ -130,6 +130,10 @@ def reshaping(first: dict[str, Any], records: str | None, path: Path) -> list[Ch
         text = f". as $row | range({jq_path(beside[0])} | length) as $n | $row + {{repeat: $n, {parts}}}"
         found.append(Choice(jq(start + text, path), meaning=f"a row for each of `{beside[0]}`"))
     return found[:2]
+
+
+def values_of(rows: list[dict[str, Any]]) -> Iterator[Any]:
+    return (value for row in rows for value in row.values())
 
 
 def named_values(rows: list[dict[str, Any]]) -> tuple[str, str] | None:

@@ -262,6 +262,8 @@ def no_score(
     flags = sum(ranks[name] == 0 for name in likely)
     choices = [*offered[:flags], *reshaped, *offered[flags:]]
     there = f"fields there are: {', '.join([*fields[:12], *([form.output] if form.output else [])])}"
+    if not choices and not any(rows.columns[name].kind in NUMBERS for name in ranks):
+        return UsageError(f"{path}: no score found in these records, and no field that could be one ({there}).")
     return Unclear(f"{path}: no score found in these records; name it with --reward-field ({there}).", path, choices)
 
 

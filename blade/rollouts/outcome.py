@@ -125,6 +125,10 @@ def score_notes(rows: Rows, field: str | None, words: Sequence[str] = ()) -> lis
     if len(known) and known.min() >= 0 and known.max() > 1:
         ends = f"{known.min():,g} to {known.max():,g}"
         return [f"`{field}` is not on a scale of 0 to 1 (seen: {ends}); a rule for success must be on its scale"]
+    if set(known[known < 0]) == {-1.0} and known.max() <= 1:
+        times = int((known < 0).sum())
+        seen = f"`{field}` is -1 in {times:,} of {len(known):,} rows"
+        return [f"{seen}, which counts as a score; where it means not judged, leave these rows out with --where"]
     return []
 
 

@@ -47,6 +47,13 @@ def test_what_is_wrong_is_listed_with_its_line_the_truth_and_what_to_do(tmp_path
     assert "line 3: 9:9\n" in found.stdout
 
 
+def test_an_empty_report_is_no_report(tmp_path: Path) -> None:
+    (tmp_path / "story.md").write_text(" \n", encoding="utf-8")
+    found = blade("check", tmp_path / "story.md")
+
+    assert (found.exit_code, found.stderr.endswith("story.md: is empty; expected a report in Markdown.\n")) == (3, True)
+
+
 def test_json_holds_every_claim_that_is_wrong_or_beyond_judging(tmp_path: Path) -> None:
     out = diagnosed(tmp_path)
     (tmp_path / "story.md").write_text(WRONG + "\nIt cost 12 euro.\n", encoding="utf-8")

@@ -104,6 +104,11 @@ def test_a_number_written_as_text_counts_and_is_told(tmp_path: Path) -> None:
     assert run.notes == ["`reward` is written as text in some rows; a text that spells a number counts as that number"]
 
 
+def test_a_score_of_minus_one_among_verdicts_is_told(tmp_path: Path) -> None:
+    [note] = read_rows(tmp_path, [rollout(task, 0, -1 if task == 0 else task % 2) for task in range(9)]).notes
+    assert note.startswith("`reward` is -1 in 1 of 9 rows, which counts as a score")
+
+
 def test_percentages_are_parts_of_one_and_other_scales_are_told(tmp_path: Path) -> None:
     run = read_rows(tmp_path, [rollout(0, 0, "85%"), rollout(1, 0, "0 %")])
     assert (scores(run), run.notes) == ([0.85, 0.0], ["`reward` is written in percent: 85% counts as 0.85"])
@@ -144,7 +149,7 @@ def test_a_file_without_scores_in_a_folder_does_not_hide_the_others(tmp_path: Pa
     runs = blade.read_all(tmp_path)
     assert [run.name for run in runs] == ["a"]
     assert runs[0].notes == [
-        "skipped notes.jsonl: no score found in these records; name it with --reward-field (fields there are: text)."
+        "skipped notes.jsonl: no score found in these records, and no field that could be one (fields there are: text)."
     ]
 
 
