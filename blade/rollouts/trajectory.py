@@ -6,7 +6,7 @@ citation made from the table points at the right item.
 
 import contextlib
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -18,7 +18,6 @@ from blade.rollouts.steps import (
     CALL,
     CHAT_CALLS,
     KINDS,
-    MESSAGE,
     PLAIN_KINDS,
     REASONING,
     RESULT,
@@ -191,15 +190,12 @@ def decoded_text(stored: msgspec.Raw | Text) -> str:
 
 def read_items(record: dict[str, Any], form: Format) -> list[Item]:
     """The trajectory of a decoded row, prompt first."""
-    prompt, output = stored_items(record, form.prompt), stored_items(record, form.output)
-    if form.prompt is None and isinstance(output, list):
-        split = next((index for index, item in enumerate(output) if is_acting(item)), len(output))
-        prompt, output = output[:split], output[split:]
-    names: dict[str, str | None] = {}
-    made = [make_item(item, names, position, prompt=True) for position, item in enumerate(steps(prompt, prompt=True))]
-    after = enumerate(steps(output, prompt=False), len(made))
-    made += [make_item(item, names, position, prompt=False) for position, item in after]
-    return among_agents([with_error(item, form.error_opening) for item in made])
+    prompt, output = (
+        ITEMS.decode(msgspec.json.encode(stored_items(record, path))) for path in (form.prompt, form.output)
+    )
+    if form.prompt is None:
+        prompt, output = split_prompt(output)
+    return typed_items(prompt, output, form)
 
 
 def stored_items(record: dict[str, Any], path: str | None) -> Stored:
@@ -213,80 +209,6 @@ def stored_items(record: dict[str, Any], path: str | None) -> Stored:
         return mended_items(value, path=str(path))
     except BadRow:
         return None
-
-
-def is_acting(item: dict[str, Any]) -> bool:
-    """Whether the agent has begun: what came before is its prompt."""
-    return item.get("type") not in (None, "message") or item.get("role") in ("assistant", "tool", "function", None)
-
-
-def steps(items: Stored, *, prompt: bool) -> Iterator[dict[str, Any]]:
-    """One item per step: a plain text is a message, a chat message with tool calls is the message and its calls."""
-    if isinstance(items, str):
-        yield {"role": "user" if prompt else "assistant", "content": items}
-        return
-    for item in items or ():
-        stored = item.get("tool_calls")
-        if stored in (None, "", []) or kind_of(item.get("type"), item.get("role"), prompt=False) != MESSAGE:
-            yield item
-            continue
-        calls = chat_calls(stored)
-        if not calls or item.get("content") not in (None, "", []):
-            yield item
-        yield from calls
-
-
-def chat_calls(stored: Any) -> list[dict[str, Any]]:
-    """The calls of a chat message as items; what is not a list of calls is one call with all of it."""
-    if not isinstance(stored, list) or not all(isinstance(call, dict) for call in stored):
-        return [{"type": "function_call", "arguments": stored}]
-    calls: list[dict[str, Any]] = []
-    for call in stored:
-        inner = call.get("function")
-        function = inner if isinstance(inner, dict) else call
-        name, call_id = function.get("name"), call.get("id")
-        calls.append(
-            {
-                "type": "function_call",
-                "name": name if isinstance(name, str) else None,
-                "arguments": function.get("arguments"),
-                "call_id": call_id if isinstance(call_id, str) else None,
-            }
-        )
-    return calls
-
-
-def make_item(item: dict[str, Any], names: dict[str, str | None], position: int, *, prompt: bool) -> Item:
-    """A stored item as a value; `names` remembers which tool each call is of, for the results that follow."""
-    stored = item.get("type")
-    kind = kind_of(stored, item.get("role"), prompt=prompt)
-    call_id, name = item.get("call_id") or item.get("tool_call_id"), item.get("name")
-    role = None
-    if kind == CALL:
-        name = name or (stored if stored != "function_call" else None)
-        payload = item.get("arguments")
-        if call_id is not None:
-            names[call_id] = item.get("name")
-    elif kind == RESULT:
-        name = name or names.get(call_id or "")
-        payload = item.get("output", item.get("content"))
-    else:
-        role = item.get("role")
-        payload = item.get("content")
-        if kind == REASONING and item.get("summary") not in (None, "", []):
-            payload = item["summary"]
-    error, agent = item.get("error"), item.get("agent")
-    return Item(
-        position=position,
-        kind=KINDS[kind],
-        role=role,
-        name=name,
-        text=payload if isinstance(payload, str) else text_of(payload),
-        call_id=call_id,
-        prompt=prompt,
-        error=None if error is None else text_of(error) or None,
-        agent=None if agent is None else text_of(agent) or None,
-    )
 
 
 def text_of(content: Any) -> str:
