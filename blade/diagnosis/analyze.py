@@ -24,6 +24,7 @@ from blade.diagnosis.predictors import Value, features_by_task, field_features, 
 from blade.diagnosis.published import check_published
 from blade.diagnosis.reading_order import group_tasks, reading_list
 from blade.diagnosis.remedies import Behind, Remedy, faults, recommend, rejudged, remedy_for, repairs
+from blade.diagnosis.replies import blamed_on_tools, broken_tools
 from blade.diagnosis.rules import rules_behind
 from blade.diagnosis.signals import Sightings, describe_signals, find_signals
 from blade.diagnosis.slicing import cut
@@ -118,10 +119,12 @@ def diagnose(run: Run, options: AnalyzeOptions | None = None, *, others: Sequenc
     seen = observations_of(run) if noted is NOTHING_NOTED else noted.observations
     taxonomy = classify(run, outcomes, options.pack, seen)
     mined = mine(noted, outcomes)
-    verdicts = decide_causes(measures.tasks, table, outcomes, noted, sightings, findings, mined, pack_proofs(taxonomy))
+    family, broken = pack_proofs(taxonomy), broken_tools(run, noted, outcomes)
+    verdicts = decide_causes(measures.tasks, table, outcomes, noted, sightings, findings, mined, family, broken)
     findings += pack_findings(run, taxonomy, findings)
     prices = load_prices(Path(options.prices) if options.prices else None)
-    modes = named_by_pack(describe_modes(mined.modes, table, outcomes), mined.modes, taxonomy)
+    modes = blamed_on_tools(describe_modes(mined.modes, table, outcomes), mined.modes, broken)
+    modes = named_by_pack(modes, mined.modes, taxonomy)
     causes, modes = quote_evidence(run, verdicts, modes, mined, noted)
     places, remedies = what_to_do(run, outcomes, sightings, findings, noted, list(zip(modes, mined.modes, strict=True)))
     rows = ablate(outcomes, places)

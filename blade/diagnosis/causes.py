@@ -19,6 +19,7 @@ from blade.diagnosis.labels import CAUSES, UNDECIDED, Candidate, Confidence, Lab
 from blade.diagnosis.modes import NOTHING_MINED, Mined, Tested, ending_cause, proofs_in
 from blade.diagnosis.noting import Noted
 from blade.diagnosis.observations import title_of
+from blade.diagnosis.replies import BrokenTool
 from blade.diagnosis.signals import RULES, Sightings, titled
 from blade.metrics import Outcomes, TaskResult
 from blade.metrics.values import Ints
@@ -123,6 +124,7 @@ def decide_causes(
     findings: Sequence[Found],
     mined: Mined = NOTHING_MINED,
     family: Sequence[Proof] = (),
+    broken: Sequence[BrokenTool] = (),
 ) -> list[Verdict]:
     """One verdict for every task that is not always passed; none when success is not defined.
 
@@ -138,6 +140,7 @@ def decide_causes(
             *behaviours(noted, outcomes),
             *limits(noted, outcomes),
             *mode_proofs(proofs_in(mined)),
+            *tool_proofs(broken),
         ],
         key=lambda proof: order(proof.cause),
     )
@@ -195,6 +198,12 @@ def limits(noted: Noted, outcomes: Outcomes) -> Iterable[Proof]:
             found.setdefault(f" (`{ending.name}`)" if ending.name else "", {})[row] = -1
     for name, places in sorted(found.items()):
         yield Proof("limit", "BI", f"the agent ran into a limit{name}", places, 0.9)
+
+
+def tool_proofs(broken: Iterable[BrokenTool]) -> Iterable[Proof]:
+    for one in broken:
+        title = f"a tool failed at calls that it answers in other attempts: {one.said}"
+        yield Proof("broken_tool", "IR", title, one.places, 0.9)
 
 
 def mode_proofs(tied: Iterable[tuple[str, Tested]]) -> Iterable[Proof]:

@@ -230,12 +230,18 @@ def results(made: Sequence[Item]) -> Seen:
             latest = item.name or ""
         elif item.kind == "tool_result" and item.text.strip():
             tool = item.name or names.get(item.call_id or "") or latest
-            if item.error is not None or opens_as_error(item.text):
-                said = template_of(item.text) or masked(item.error or "")
+            if said := said_as_error(item):
                 yield Observation("tool_error", tool, said), item.position
                 yield Observation("tool_error", "", said), item.position
             elif len(item.text) <= SHORT_RESULT and item.text.lstrip()[:1] not in ("{", "["):
                 yield Observation("tool_says", tool, template_of(item.text)), item.position
+
+
+def said_as_error(result: Item) -> str:
+    """What a tool's result says where it is an error, particulars masked; empty where it is an answer."""
+    if result.error is None and not opens_as_error(result.text):
+        return ""
+    return template_of(result.text) or masked(result.error or "") or "error"
 
 
 def calls(made: Sequence[Item], tools: Sequence[Mapping[str, Any]]) -> Seen:

@@ -167,6 +167,8 @@ def suggestion(mode: Mode, behind: Behind) -> tuple[Action, str, str]:
                 "BI",
                 f"have the agent state every figure the task asks for{f' (left out: {shown})' if shown else ''}",
             )
+        case (("tool_error" | "tool_says"), _) if mode.cause == "IR":
+            return "rerun", "IR", "rerun these rollouts: other attempts got the same calls answered"
         case "tool_error", _ if mode.passed:  # that some came through is the sign that a better call helps
             what = f"`{mode.subject}`" if mode.subject else "the tool"
             return (

@@ -140,6 +140,6 @@ def named_by_pack(modes: list[Mode], mined: Sequence[Tested], taxonomy: Taxonomy
         )
         rule = next(same, None)
         if rule is not None:
-            mode = msgspec.structs.replace(mode, also=[rule.title, *mode.also], cause=rule.cause or mode.cause)
+            mode = msgspec.structs.replace(mode, also=[rule.title, *mode.also], cause=mode.cause or rule.cause)
         out.append(mode)
     return out

@@ -49,15 +49,18 @@ def inject_all(data: Path, folder: Path) -> Iterator[Injected]:
 
 
 def in_tool_results(path: Path, words: Wording, rng: random.Random, folder: Path) -> Iterator[Injected]:
-    """All trials of a few tasks, and some trials of others, break off at a tool's result."""
+    """All trials of a few tasks, and some trials of others, break off at a tool's result.
+
+    Struck are the tasks that fail for nothing else: an otherwise passing task may be one by a single trial.
+    """
     rows = json.loads(path.read_bytes())
     struck = set(rng.sample(sorted({row["task_id"] for row in rows}), STRUCK_TASKS))
     single = set(rng.sample([at for at, row in enumerate(rows) if row["task_id"] not in struck], STRUCK_TRIALS))
-    broken = [
-        broken_off(row, words.text, rng) if row["task_id"] in struck or at in single else row
-        for at, row in enumerate(rows)
-    ]
-    yield diagnosed("tool result", words, {str(task) for task in struck}, path, write(folder / path.name, broken))
+    hit = {at for at, row in enumerate(rows) if row["task_id"] in struck or at in single}
+    broken = [broken_off(row, words.text, rng) if at in hit else row for at, row in enumerate(rows)]
+    failing = [(row["task_id"], at in hit) for at, row in enumerate(broken) if row["reward"] < 1]
+    by_fault = {task for task, _ in failing if all(is_hit for other, is_hit in failing if other == task)}
+    yield diagnosed("tool result", words, set(map(str, by_fault)), path, write(folder / path.name, broken))
 
 
 def broken_off(row: Row, text: str, rng: random.Random) -> Row:
