@@ -107,6 +107,13 @@ def check_task(rows: Rows, form: Format, identity: Identity, reward: str | None,
                 Choice(jq("group_by(" + jq_path(shared) + ")[] | last", path, slurp=True), meaning="steps; the last"),
             ],
         )
+    if (pair := numbered_attempts(rows, fields)) is not None:
+        raise Unclear(
+            f"{path}: `{pair[1]}` counts the rows that share `{pair[0]}`, as one counts attempts at a task. Say what "
+            "names the task:",
+            path,
+            [Choice("--task-field", name) for name in pair],
+        )
     kinds = {rows.columns[name].kind for name in fields}
     if fields and kinds == {"number"} and (rows.fact("items") <= 0).all():
         raise Unclear(
@@ -115,6 +122,21 @@ def check_task(rows: Rows, form: Format, identity: Identity, reward: str | None,
             path,
             [Choice("--task-field", name) for name in fields[:2]],
         )
+
+
+def numbered_attempts(rows: Rows, fields: Sequence[str]) -> tuple[str, str] | None:
+    """A field that rows share, and one that counts from 0 or 1 the rows of each of its values."""
+    for number in (name for name in fields if rows.columns[name].kind == "number"):
+        values = rows.columns[number].numbers()
+        counted = np.unique(values)
+        if not 1 < len(counted) < len(values) or counted[0] not in (0, 1) or set(np.diff(counted)) != {1.0}:
+            continue
+        for name in (name for name in fields if name != number and is_shared(rows.columns[name])):
+            task = rows.columns[name].coded().values.astype(np.int64)
+            counts = counted_pairs(task, rows.columns[number])
+            if (counts[:, 0] == counts[:, 1]).all() and is_crossed(rows.columns[number], task, None):
+                return name, number
+    return None
 
 
 def check_repeats(rows: Rows, form: Format, identity: Identity, reward: str | None, path: Path) -> None:

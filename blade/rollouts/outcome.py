@@ -33,6 +33,9 @@ OUTPUT_TOKENS = (
     "usage.completion_tokens",
 )
 SECONDS_FIELDS = ("agent_run_time", "total_run_time", "result.duration", "duration_s", "duration", "seconds", "latency")
+FINISH_FIELDS = ("finish_reason", "stop_reason", "response.finish_reason", "response.stop_reason")
+FINISHED_BY_LIMIT = ("length", "max_tokens", "max_output_tokens")
+"""How the chat APIs say that a completion was cut off."""
 SHOWN = 40
 FRACTION = re.compile(r"(\d{1,9}(?:\.\d{1,9})?) ?/ ?([1-9]\d{0,8})")
 TIMEOUT_CLASSES = ("timeout_exceeded", "timeout")
@@ -217,11 +220,13 @@ def endings(rows: Rows, failure: Column, *, failed_file: npt.NDArray[np.bool_]) 
         return Endings(kind, origin, name, np.ones(len(rows), dtype=bool))
     cut = rows.column("response.incomplete_details.reason")
     word = rows.column("response.status")
+    finish = rows.column(*FINISH_FIELDS)
+    over = equals(finish, *FINISHED_BY_LIMIT)
     error = rows.column("response.error")
     wrong = error.known() & ~equals(error, "", "{}")
     model = np.int8(ORIGINS.index("model"))
     for rule, ended, whose in (
-        (cut.known() | equals(word, "incomplete"), "limit", model),
+        (cut.known() | equals(word, "incomplete") | over, "limit", model),
         (equals(word, "cancelled"), "cancelled", np.int8(-1)),
         (wrong | equals(word, "failed"), "error", model),
         (failure.known() | failed_file, "error", np.int8(ORIGINS.index("runner"))),
@@ -231,8 +236,9 @@ def endings(rows: Rows, failure: Column, *, failed_file: npt.NDArray[np.bool_]) 
         kind[rule] = ENDING_KINDS.index(ended)
         origin[rule] = whose
     names = failure
-    if cut.known().any():
-        names = from_values([failure.at(row) or cut.at(row) for row in range(len(rows))])
+    if cut.known().any() or over.any():
+        said = ((failure.at(row) or cut.at(row), finish.at(row) if over[row] else None) for row in range(len(rows)))
+        names = from_values([own or ended for own, ended in said])
     provider = provider_errors(rows)
     told = provider.known() & (kind == ENDING_KINDS.index("completed"))
     if told.any():

@@ -330,6 +330,15 @@ def test_steps_of_one_attempt_are_not_taken_for_tasks(tmp_path: Path) -> None:
     assert len(read_rows(tmp_path, rows, task_field="conversation_id").table.tasks) == 4
 
 
+def test_attempts_that_are_counted_under_other_names_are_asked_about(tmp_path: Path) -> None:
+    rows = [{"instance": f"i{n}", "run_idx": t, "passed": n % 2 == t} for n in range(4) for t in range(2)]
+    with pytest.raises(UsageError, match="`run_idx` counts the rows that share `instance`") as error:
+        read_rows(tmp_path, rows)
+    assert [one.rpartition(" ")[2] for one in commands_of(error)] == ["instance", "run_idx"]
+    alone = [{"instance": f"i{n}", "run_idx": n % 2, "passed": True} for n in range(8)]
+    assert len(read_rows(tmp_path, alone).table.tasks) == 8
+
+
 def test_the_log_of_a_training_run_is_not_taken_for_rollouts(tmp_path: Path) -> None:
     rows = [{"step": step, "reward": step / 9, "loss": 1 / (step + 1)} for step in range(9)]
     with pytest.raises(UsageError, match=r"nothing but numbers \(step, loss\), as the log of a training run"):

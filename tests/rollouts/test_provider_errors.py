@@ -74,3 +74,13 @@ def test_an_error_that_no_provider_made_is_a_mode_and_no_cause(tmp_path: Path) -
         ("`error` is SandboxError: it died", 2, 0)
     ]
     assert [cause.label for cause in analysis.causes] == ["?", "?"]
+
+
+def test_a_completion_that_was_cut_off_ended_at_a_limit(tmp_path: Path) -> None:
+    rows = [record(task, 0, 0.0, finish_reason="length") for task in range(3)]
+    rows += [record(task, 0, 1.0, finish_reason="stop") for task in range(3, 6)]
+
+    analysis = analyze_rows(tmp_path, rows)
+
+    assert analysis.coverage.truncated == 3
+    assert [mode.title for mode in analysis.modes] == ["ended with `length` (limit, model)"]
