@@ -20,7 +20,7 @@ from blade._version import __version__
 from blade.rollouts.scan import Scan
 from blade.rollouts.urls import UrlPath
 
-CACHE_FORMAT = 14
+CACHE_FORMAT = 15
 CHECKSUM = 16
 """Bytes at the head of an entry that the rest must hash to: one flipped bit would give another analysis."""
 WHOLE = 64 << 20

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from blade.rollouts.batch import Batch, batch_of
 from blade.rollouts.endings import answer_sizes, split_thinking
 from blade.rollouts.pieces import Indices, Pieces
+from blade.rollouts.provider_errors import provider_error_in_answer
 from blade.rollouts.steps import KINDS, MESSAGE, REASONING, RESULT, Trajectory, text_of
 
 __all__ = ["FACTS", "KINDS", "TOOL_ERROR", "Features", "features_of", "split_thinking"]
@@ -43,6 +44,7 @@ TOOL_ERROR = re.compile(
 )
 """How a tool's answer begins when machines call it an error, decoded or with quotes and line breaks still escaped."""
 OPENING = 120
+LONGEST_ERROR = 2000
 
 PARTS_OR_ERROR = re.compile(rb"\s*([\[{])|" + TOOL_ERROR.pattern, TOOL_ERROR.flags)
 """How an undecoded answer begins that is stored in parts, which the group says, or that opens like an error."""
@@ -55,6 +57,8 @@ class Features(NamedTuple):
     """One row per trajectory, one column per name in `FACTS`."""
     first_tools: list[str | None]
     """Name of the first tool each called."""
+    errors: list[str | None]
+    """Type of the provider's error that is all there is of a trajectory."""
 
 
 def features_of(prompts: Sequence[Trajectory], outputs: Sequence[Trajectory]) -> Features:
@@ -69,7 +73,7 @@ def features_of(prompts: Sequence[Trajectory], outputs: Sequence[Trajectory]) ->
         ends, batch.before, *counts.reshape(-1, len(KINDS)).T, text_bytes(batch), *repeated,
         *errors, final, np.where(final < 0, -1, ends - 1), answer_sizes(batch), *loops(batch, repeated),
     )  # fmt: skip
-    return Features(np.stack(columns, axis=1).astype(np.int32), first_tools(batch))
+    return Features(np.stack(columns, axis=1).astype(np.int32), first_tools(batch), lone_errors(batch))
 
 
 def first_tools(batch: Batch) -> list[str | None]:
@@ -80,6 +84,16 @@ def first_tools(batch: Batch) -> list[str | None]:
     for row, name in zip(rows.tolist(), batch.items.names(calls[rows]), strict=True):
         tools[row] = name
     return tools
+
+
+def lone_errors(batch: Batch) -> list[str | None]:
+    """The provider's errors among messages that are all a row has."""
+    found: list[str | None] = [None] * batch.rows
+    chosen = (batch.sizes[batch.row] == 1) & (batch.kinds == MESSAGE)
+    chosen &= batch.items.payloads.lengths <= LONGEST_ERROR
+    for at in np.flatnonzero(chosen).tolist():
+        found[int(batch.row[at])] = provider_error_in_answer(text_of(batch.items.payloads[at]))
+    return found
 
 
 def text_bytes(batch: Batch) -> Indices:

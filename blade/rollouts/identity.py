@@ -17,7 +17,7 @@ from blade.errors import UsageError
 from blade.rollouts.columns import MAX_TEXT, Column, level_text
 from blade.rollouts.formats import Format, bare
 from blade.rollouts.rows import Ints, Rows
-from blade.rollouts.scan import FIRST_TOOL, INPUT_HASH
+from blade.rollouts.scan import FIRST_TOOL, INPUT_HASH, PROVIDER_ERROR
 
 MOSTLY = 0.9
 FEW = 0.1
@@ -31,7 +31,7 @@ PER_RUN = frozenset({"run"})
 PER_BENCHMARK = frozenset({"task", "taskname"})
 """Names that may say which benchmark it is: not believed if there is one for many prompts."""
 
-MADE = frozenset({FIRST_TOOL, INPUT_HASH})
+MADE = frozenset({FIRST_TOOL, INPUT_HASH, PROVIDER_ERROR})
 """Columns no row has a field for."""
 LONGEST_REPEAT = 16
 LONGEST_NUMBER = 4000  # digits; Python refuses to read longer ones

@@ -13,11 +13,13 @@ import numpy as np
 import numpy.typing as npt
 
 from blade.rollouts.columns import Column, from_values
-from blade.rollouts.formats import Format
+from blade.rollouts.formats import Format, bare
+from blade.rollouts.formats.records import ERROR_FIELDS
 from blade.rollouts.identity import HALF, require_field
-from blade.rollouts.provider_errors import provider_errors
+from blade.rollouts.provider_errors import provider_error
 from blade.rollouts.rows import Rows
-from blade.rollouts.table import COMPLETED, ENDING_KINDS, FAILED, ORIGINS, TRUNCATED, Floats, examples
+from blade.rollouts.scan import PROVIDER_ERROR
+from blade.rollouts.table import COMPLETED, ENDING_KINDS, FAILED, ORIGINS, TRUNCATED, Floats, examples, text_or_none
 
 AGENT_FIELDS = ("agent_ref.name", "agent", "agent_name", "harness")
 INPUT_TOKENS = (
@@ -33,6 +35,8 @@ OUTPUT_TOKENS = (
     "usage.completion_tokens",
 )
 SECONDS_FIELDS = ("agent_run_time", "total_run_time", "result.duration", "duration_s", "duration", "seconds", "latency")
+ERROR_PARTS = ("", ".type", ".name", ".class", ".code", ".message")
+"""Where an error that is an object keeps its type."""
 FINISH_FIELDS = ("finish_reason", "stop_reason", "response.finish_reason", "response.stop_reason")
 FINISHED_BY_LIMIT = ("length", "max_tokens", "max_output_tokens")
 """How the chat APIs say that a completion was cut off."""
@@ -245,6 +249,23 @@ def endings(rows: Rows, failure: Column, *, failed_file: npt.NDArray[np.bool_]) 
         kind[told], origin[told] = ENDING_KINDS.index("error"), model
         names = from_values([provider.at(row) if told[row] else names.at(row) for row in range(len(rows))])
     return Endings(kind, origin, names, told)
+
+
+def provider_errors(rows: Rows) -> Column:
+    """Per row: the type of the provider's error that one of its error fields holds, or that stands for its answer."""
+    answers = rows.column(PROVIDER_ERROR)
+    found: list[str | None] = [None] * len(rows)
+    if answers.known().any():
+        found = [text_or_none(answers.at(row)) for row in range(len(rows))]
+    for field in [path for path in rows.columns if bare(path.partition(".")[0]) in ERROR_FIELDS]:
+        if f".{field.partition('.')[2]}".rstrip(".") not in ERROR_PARTS:
+            continue
+        coded = rows.columns[field].coded()
+        types = [provider_error(level) if isinstance(level, str) else None for level in coded.levels]
+        if any(types):
+            for row, code in enumerate(coded.values.tolist()):
+                found[row] = found[row] or (types[code] if code >= 0 else None)
+    return from_values(found)
 
 
 def codes(column: Column, words: Sequence[str], *, other: int) -> npt.NDArray[np.int8]:

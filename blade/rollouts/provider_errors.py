@@ -6,13 +6,7 @@ beyond that is not read, so a tool's error, an agent's or a verifier's is never 
 
 import re
 
-from blade.rollouts.columns import Column, from_values
-from blade.rollouts.formats.format import bare
-from blade.rollouts.formats.records import ERROR_FIELDS
-from blade.rollouts.rows import Rows
-
-PARTS = ("", ".type", ".name", ".class", ".code", ".message")
-"""Where an error that is an object keeps its type."""
+LEAST_WORDS = 3
 CLASSES = frozenset({
     # openai, anthropic and litellm
     "APIError", "APIStatusError", "APIConnectionError", "APITimeoutError", "RateLimitError", "InternalServerError",
@@ -35,13 +29,15 @@ STATUS = re.compile(
 """A status code as the clients of openai and anthropic, and requests, write it."""
 REFUSED = frozenset({401, 402, 403, 408, 409, 425, 429})
 """Status codes below 500 that say nothing of what was asked."""
+OPENING = re.compile(r"\A(?i:error|exception): +")
+"""What runners put before an error."""
 WHOLE = {"Connection error.": "APIConnectionError", "Request timed out.": "APITimeoutError"}
 """What the openai and anthropic clients say of an exception of theirs, in full."""
 
 
 def provider_error(text: str) -> str | None:
     """The type of a provider's error that a text begins with; `None` for any other text."""
-    said = text.strip()
+    said = OPENING.sub("", text.strip(), count=1)
     if said in WHOLE:
         return WHOLE[said]
     named = CLASS.match(said)
@@ -52,15 +48,6 @@ def provider_error(text: str) -> str | None:
     return f"HTTP {code}" if code in REFUSED or 500 <= code < 600 else None
 
 
-def provider_errors(rows: Rows) -> Column:
-    """Per row: the type of the provider's error that one of its error fields holds."""
-    found: list[str | None] = [None] * len(rows)
-    for field in [path for path in rows.columns if bare(path.partition(".")[0]) in ERROR_FIELDS]:
-        if f".{field.partition('.')[2]}".rstrip(".") not in PARTS:
-            continue
-        coded = rows.columns[field].coded()
-        types = [provider_error(level) if isinstance(level, str) else None for level in coded.levels]
-        if any(types):
-            for row, code in enumerate(coded.values.tolist()):
-                found[row] = found[row] or (types[code] if code >= 0 else None)
-    return from_values(found)
+def provider_error_in_answer(text: str) -> str | None:
+    """The same for what stands where an answer should: an answer may be the name of an error, and nothing else."""
+    return provider_error(text) if len(text.split(maxsplit=LEAST_WORDS)) >= LEAST_WORDS else None

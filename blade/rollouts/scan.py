@@ -16,7 +16,9 @@ from blade.rollouts.observing import Sightings, join_sightings
 
 INPUT_HASH = "input_hash"
 FIRST_TOOL = "first_tool"
-"""Columns the reader makes itself: a name for the prompt, and the first tool that was called."""
+PROVIDER_ERROR = "provider_error"
+"""Columns the reader makes itself: a name for the prompt, the first tool that was called, and the type of a provider's
+error that stands where the answer should."""
 MODEL = "response.model"
 """A column whose texts are kept whatever their length: some runners write the path of a checkpoint here."""
 RESPONSE_ID = "response.id"

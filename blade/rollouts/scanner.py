@@ -16,7 +16,7 @@ from blade.rollouts.fields import Leaf
 from blade.rollouts.layout import Layout
 from blade.rollouts.lines import CHUNK, Chunk, Record
 from blade.rollouts.observing import SightingsBuilder
-from blade.rollouts.scan import FIRST_TOOL, INPUT_HASH, MODEL, RESPONSE_ID, BadRecord, Scan, join_facts
+from blade.rollouts.scan import FIRST_TOOL, INPUT_HASH, MODEL, PROVIDER_ERROR, RESPONSE_ID, BadRecord, Scan, join_facts
 from blade.rollouts.steps import split_prompt
 
 BATCH = 256
@@ -108,6 +108,8 @@ class Scanner:
         found = features_of(prompts, outputs)
         self.facts.append(found.facts)
         self._column(FIRST_TOOL, found.first_tools, "text")
+        if any(found.errors):
+            self._column(PROVIDER_ERROR, found.errors, "text")
 
     def finish(self) -> Scan:
         """Everything read so far."""
@@ -135,7 +137,7 @@ def settled(scan: Scan, plan: Plan) -> Scan:
     however a file was cut.
     """
     rank = {path: place for place, path in enumerate(Layout(plan.tree(copy.deepcopy(plan.learned))).paths())}
-    last = {INPUT_HASH: 1, FIRST_TOOL: 2}
+    last = {INPUT_HASH: 1, FIRST_TOOL: 2, PROVIDER_ERROR: 3}
     paths = sorted(scan.columns, key=lambda path: (last.get(path, 0), rank.get(path, len(rank)), path))
     known = {path: whole_column(scan.columns[path]) for path in paths if scan.columns[path].known().any()}
     return msgspec.structs.replace(scan, columns=known)

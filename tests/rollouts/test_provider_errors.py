@@ -20,6 +20,7 @@ LONG = " and so on" * 40
         ("APITimeoutError('Request timed out.')", "APITimeoutError"),
         ("<class 'httpx.ReadTimeout'>", "ReadTimeout"),
         ("Error code: 429 - {'error': 'slow down'}", "HTTP 429"),
+        ("Error: Request timed out.", "APITimeoutError"),
         ("503 Server Error: Service Unavailable for url: http://localhost:1/v1", "HTTP 503"),
         ("Connection error.", "APIConnectionError"),
         ("Error code: 400 - {'error': 'the context is too long'}", None),
@@ -47,12 +48,14 @@ def record(task: int, repeat: int, score: float | None, **fields: Any) -> dict[s
         {"error": "openai.RateLimitError: Error code: 429 - slow down" + LONG},
         {"Error Type": "RateLimitError"},
         {"exception": {"type": "RateLimitError", "message": "slow down"}},
+        {"response": "Error: openai.RateLimitError: slow down, please"},
     ],
 )
 def test_rollouts_that_a_provider_broke_are_infrastructures(
     tmp_path: Path, broken: dict[str, Any], score: float | None
 ) -> None:
-    rows = [record(task, repeat, float(task % 2)) for task in range(2, 8) for repeat in (0, 1)]
+    said = {"response": "RateLimitError"}  # an answer, and nobody's error
+    rows = [record(task, repeat, float(task % 2), **said) for task in range(2, 8) for repeat in (0, 1)]
     rows += [record(0, repeat, score, **broken) for repeat in (0, 1)]
     rows += [record(1, 0, 1.0, **broken)]
 
