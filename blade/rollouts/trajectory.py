@@ -5,6 +5,7 @@ citation made from the table points at the right item.
 """
 
 import contextlib
+import functools
 import re
 from collections.abc import Sequence
 from typing import Any
@@ -93,20 +94,44 @@ def read_row(data: bytes, form: Format) -> tuple[dict[str, Any], list[Item]]:
         return read_record(data), []
     try:
         fields = TOP.decode(data)
-        items = {path: items_at(fields, path) for path in (form.prompt, form.output) if path is not None}
+        record: dict[str, Any] = {}
+        items: dict[str, Any] = {}
+        for path in filter(None, (form.prompt, form.output)):
+            top, dot, _ = path.partition(".")
+            if dot and top in fields:
+                record[top], items[path] = held(fields[top], path)
+            else:
+                items[path] = items_at(fields, path)
         prompt, output = items.get(form.prompt or ""), items.get(form.output or "")
         if form.prompt is None:
             prompt, output = split_prompt(output)
-        around = {path.split(".")[0] for path in items if "." in path}
-        record = {
-            name: msgspec.to_builtins(BESIDE.decode(raw)) if name in around else ANY.decode(raw)
-            for name, raw in fields.items()
-            if name not in items or form.prompt is None  # a format of conversations may tell their end by its words
-        }
+        for name, raw in fields.items():
+            # A format of conversations may tell their end by its words.
+            if name not in record and (name not in items or form.prompt is None):
+                record[name] = ANY.decode(raw)
         return record, typed_items(prompt, output, form)
     except UNDECODABLE:
         record = read_record(data)
         return record, read_items(record, form)
+
+
+def held(raw: msgspec.Raw, path: str) -> tuple[Any, Any]:
+    """What is looked at of an object that holds items, and the items, in one look where they are of the usual form."""
+    top, _, name = path.partition(".")
+    if "." not in name and name not in Beside.__struct_fields__:
+        with contextlib.suppress(*UNDECODABLE):
+            whole = holder(name).decode(raw)
+            return {
+                key: value for key in Beside.__struct_fields__ if (value := getattr(whole, key)) is not None
+            }, whole.items
+    return msgspec.to_builtins(BESIDE.decode(raw)), items_at({top: raw}, path)
+
+
+@functools.cache
+def holder(name: str) -> msgspec.json.Decoder[Any]:
+    """A decoder of objects that hold items of the usual form under a name."""
+    items = ("items", list[WholeItem] | str | None, None)
+    return msgspec.json.Decoder(msgspec.defstruct("Holder", [items], bases=(Beside,), rename={"items": name}))
 
 
 def items_at(fields: dict[str, msgspec.Raw], path: str) -> Any:
