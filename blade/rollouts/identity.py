@@ -7,7 +7,7 @@ what identifies the others is a bad line.
 
 import difflib
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Literal
 
 import msgspec
@@ -31,6 +31,7 @@ PER_RUN = frozenset({"run"})
 PER_BENCHMARK = frozenset({"task", "taskname"})
 """Names that may say which benchmark it is: not believed if there is one for many prompts."""
 
+BREAKS = re.compile(r"(?:\r?\n)+")
 MADE = frozenset({FIRST_TOOL, INPUT_HASH, PROVIDER_ERROR})
 """Columns no row has a field for."""
 LONGEST_REPEAT = 16
@@ -176,7 +177,7 @@ def assign_keys(rows: Rows, identity: Identity) -> Keys:
     if identity.scheme == "row":
         tasks = [str(number) for number in range(len(rows))]
         return Keys(tasks=tasks, task=np.arange(len(rows)), repeat=np.zeros(len(rows), dtype=np.int64))
-    codes, texts = named_tasks(*task_codes(rows.column(identity.task_field)))
+    codes, texts = named_tasks(*task_codes(rows.column(identity.task_field), on_one_line))
     if identity.repeat_field is None:
         repeat = by_occurrence(codes)
     else:
@@ -195,15 +196,23 @@ def named_tasks(codes: Ints, texts: list[str]) -> tuple[Ints, list[str]]:
     return table[codes], named
 
 
-def task_codes(column: Column) -> tuple[Ints, list[str]]:
-    """Per row: index of its task among the sorted task keys; equal texts are one task."""
+def task_codes(column: Column, written: Callable[[list[str]], list[str]] = list) -> tuple[Ints, list[str]]:
+    """Per row: index of its task among the sorted task keys as they are written; equal texts are one task."""
     coded = column.coded()
-    texts = [level_text(level) for level in coded.levels]
+    texts = written([level_text(level) for level in coded.levels])
     used = np.unique(coded.values[coded.values >= 0]).tolist()
     ordered = sorted({texts[code] for code in used}, key=natural_key)
     position = {text: index for index, text in enumerate(ordered)}
     table = np.asarray([*(position.get(text, -1) for text in texts), -1], dtype=np.int64)
     return table[coded.values], ordered
+
+
+def on_one_line(texts: list[str]) -> list[str]:
+    """Task keys that can stand in a command: prompts have line breaks, which are spaces unless keys become alike."""
+    if not BREAKS.search("".join(texts)):
+        return texts
+    flat = [BREAKS.sub(" ", text) for text in texts]
+    return flat if len(set(flat)) == len(set(texts)) else texts
 
 
 def natural_key(text: str) -> list[tuple[int, int, str]]:

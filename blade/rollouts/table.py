@@ -21,7 +21,7 @@ from blade.rollouts.duplicates import Duplicate
 from blade.rollouts.fetch import fetch
 from blade.rollouts.formats import Format
 from blade.rollouts.formats.reader import Reader
-from blade.rollouts.identity import Identity, natural_key
+from blade.rollouts.identity import Identity, natural_key, on_one_line
 from blade.rollouts.meaning import meaning_of
 from blade.rollouts.observing import Sightings
 from blade.rollouts.rows import Ints, Rows, source_of
@@ -182,7 +182,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True, eq=False):
         """The row of a citation; an unknown one says what there is."""
         plain = key.strip().strip("`")
         # A task key may begin with a space or a backtick, so the key is tried as it is first.
-        for text in (key, plain) if CITATION.fullmatch(key) else (plain,):
+        for text in (key, on_one_line([plain])[0], plain) if CITATION.fullmatch(key) else (plain,):
             task, repeat = split_citation(text)
             row = self.table.find(task, repeat)
             if row is not None:

@@ -109,6 +109,16 @@ def test_a_score_of_minus_one_among_verdicts_is_told(tmp_path: Path) -> None:
     assert note.startswith("`reward` is -1 in 1 of 9 rows, which counts as a score")
 
 
+def test_a_task_key_is_written_on_one_line_unless_keys_become_alike(tmp_path: Path) -> None:
+    rows: list[Row] = [{"task_id": "first\nsecond", "score": 1}, {"task_id": "third", "score": 0}]
+    run = read_rows(tmp_path, rows)
+    assert keys(run) == ["first second:0", "third:0"]
+    assert run.rollout("first\nsecond:0").reward == 1.0
+    assert keys(read_rows(tmp_path, [*rows, {"task_id": "first second", "score": 1}]))[:2] == [
+        "first\nsecond:0", "first second:0"
+    ]  # fmt: skip
+
+
 def test_percentages_are_parts_of_one_and_other_scales_are_told(tmp_path: Path) -> None:
     run = read_rows(tmp_path, [rollout(0, 0, "85%"), rollout(1, 0, "0 %")])
     assert (scores(run), run.notes) == ([0.85, 0.0], ["`reward` is written in percent: 85% counts as 0.85"])
