@@ -21,6 +21,8 @@ MOST_RUNS = 28
 BAR_WIDTH = 12
 SHOWN_IF_ANY = ("missing", "bad lines")
 MOST_NOTES = 4
+MOST_TASKS = 0.9
+"""Share of another run's tasks from which on two scores are taken for scores of the same tasks."""
 
 
 def print_runs(console: Console, workspaces: list[Workspace], comparison: str | None = None) -> None:
@@ -29,7 +31,7 @@ def print_runs(console: Console, workspaces: list[Workspace], comparison: str | 
     put(console, Text(plural(len(workspaces), "run"), "bold"), *run_lines(workspaces[:MOST_RUNS]))
     if (hidden := len(workspaces) - MOST_RUNS) > 0:
         put(console, Text(f"  … and {plural(hidden, 'more run')} in {RUNS}", "dim"))
-    notes = [*copies(workspaces), *skipped(workspaces)]
+    notes = [*copies(workspaces), *on_fewer_tasks(workspaces), *skipped(workspaces)]
     put(console, *(indented(Text(line, "yellow")) for line in notes[:MOST_NOTES]))
     if comparison is not None:
         put(console, Text(), Text("Compared", "bold"), indented(Text(one_line(comparison))))
@@ -65,6 +67,19 @@ def copies(workspaces: list[Workspace]) -> list[str]:
     """Runs that hold the same rollouts as another."""
     pairs = [(w.analysis.inputs.run, ", ".join(w.analysis.inputs.copies)) for w in workspaces]
     return [f"{one_line(run)} holds the same rollouts as {one_line(same)}" for run, same in pairs if same]
+
+
+def on_fewer_tasks(workspaces: list[Workspace]) -> list[str]:
+    """Runs that have but some of the tasks that another run has, whose scores are of other things."""
+    largest = max(workspaces, key=lambda each: len(each.analysis.tasks)).analysis
+    known = {result.task for result in largest.tasks}
+    shares = {w.analysis.inputs.run: known & {result.task for result in w.analysis.tasks} for w in workspaces}
+    whole = f"the {plural(len(known), 'task')} of {one_line(largest.inputs.run)}"
+    return [
+        f"{one_line(run)} has {len(mine)} of {whole}: the two scores are of different tasks"
+        for run, mine in shares.items()
+        if 0 < len(mine) < MOST_TASKS * len(known)
+    ]
 
 
 def skipped(workspaces: list[Workspace]) -> list[str]:

@@ -32,6 +32,16 @@ def test_every_group_gets_a_folder_and_a_line_in_the_list(tmp_path: Path) -> Non
     ]
 
 
+def test_a_run_on_some_of_the_tasks_of_another_is_told(tmp_path: Path) -> None:
+    rows = [rollout(task, 0, 1.0, variant=model) for model, tasks in (("all", 10), ("few", 3)) for task in range(tasks)]
+    found = blade(
+        "diagnose", write_rows(tmp_path / "runs.jsonl", rows), "--group-by", "variant", "--out", tmp_path / "out"
+    )
+
+    assert "few has 3 of the 10 tasks of all: the two scores are of different tasks" in found.stdout
+    assert "all has" not in found.stdout
+
+
 def test_the_json_of_several_runs_holds_every_analysis(tmp_path: Path) -> None:
     words = ("--group-by", "variant", "--out", tmp_path / "out", "--json")
     runs = document(blade("diagnose", grouped(tmp_path, "a", "b"), *words))["runs"]
