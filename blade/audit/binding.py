@@ -11,10 +11,10 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
+from blade.audit.arithmetic import SHARE_BEHIND
 from blade.audit.figures import Figure, Pair, agrees, find_figures, find_pairs
 from blade.audit.markdown import shown
 from blade.audit.mentions import TASK_HEAD, Spoken, tasks_in
-from blade.audit.sentences import SHARE_BEHIND
 from blade.audit.task_rates import TaskRates
 from blade.audit.verdicts import FOLLOWS, Check, Verdict
 from blade.audit.wording import BESIDE, FROM_ABOVE, NOUN, noun_behind, noun_of_share, word_weights

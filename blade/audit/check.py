@@ -4,17 +4,15 @@ What BLADE rendered is checked by its addresses, and whatever in it carries none
 the rows. Without rows a report is checked against itself alone.
 """
 
+from blade.audit.arithmetic import check_arithmetic
 from blade.audit.evidence import Evidence
 from blade.audit.figures import Figure, find_figures
-from blade.audit.ledger import check_ledger
 from blade.audit.markdown import read_document, shown
 from blade.audit.mentions import Spoken, statements
 from blade.audit.prose import check_prose
 from blade.audit.reasons import check_reasons
 from blade.audit.references import COMMAND
 from blade.audit.rendered import blanked, check_claims
-from blade.audit.sentences import check_sentences
-from blade.audit.tables import check_tables, make_grid
 from blade.audit.verdicts import Audit, Check
 from blade.audit.wording import noun_behind
 from blade.errors import BladeError
@@ -61,10 +59,7 @@ def without_address(check: Check) -> Check:
 def check_alone(text: str) -> Audit:
     """A report without rows: numbers that disagree with one another, and those nobody can judge."""
     document = read_document(text)
-    grids = [make_grid(table) for table in document.tables]
-    faults = [*check_tables(grids), *check_ledger(document, grids), *check_sentences(document)]
-    faults = list({(one.line, one.said, one.true): one for one in faults}.values())
-    checks = faults + [
+    checks = check_arithmetic(document) + [
         Check(spoken.line, spoken.text[one.start : one.end], "unverifiable", why=NO_ROWS, sentence=shown(spoken.text))
         for statement in statements(document)
         for spoken in statement.spoken
