@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -161,29 +161,25 @@ def read_comparison(place: Path) -> Comparison:
         raise InputError(f"{place}: cannot be read: {error}; run `blade compare` again.") from error
 
 
-def evidence_of(found: Sequence[Diagnosed], labels: Mapping[str, Label] | None = None) -> Evidence:
+def evidence_of(
+    found: Sequence[Diagnosed], labels: Mapping[str, Label] | None = None, *, slices: Sequence[str] = ()
+) -> Evidence:
     """Runs that were diagnosed just now, and their comparison where they are several.
 
     Args:
         labels: by task, the label in force where it is not the draft.
+        slices: fields that a comparison is sliced by.
 
     Raises:
         UsageError: several runs that have no task in common, or were judged by different rules.
     """
     comparison = None
     if len(found) > 1:
-        from blade.comparison import compare_many
+        from blade.comparison import CompareOptions, compare_many
 
-        comparison = compare_many(list(found))
-    return Evidence(
-        [
-            Source(relabel(one.analysis, labels or {}), partial(known_run, one.run), one.analysis.success.rule)
-            for one in found
-        ],
-        comparison,
-    )
+        comparison = compare_many(list(found), CompareOptions(slices=tuple(slices)))
 
+    def source(one: Diagnosed) -> Source:
+        return Source(relabel(one.analysis, labels or {}), lambda: one.run, one.analysis.success.rule)
 
-def known_run(run: Run) -> Run:
-    """A run that is already read, for `Source.open_run`."""
-    return run
+    return Evidence([source(one) for one in found], comparison)

@@ -5,17 +5,14 @@ The same sources give the same bytes: no clock, no directory and no hand in betw
 
 import re
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 
 import msgspec
 
 from blade.audit.check import check_report
-from blade.audit.evidence import Evidence, evidence_of, known_run
-from blade.audit.evidence import Source as RunSource
+from blade.audit.evidence import Evidence, evidence_of
 from blade.audit.verdicts import Check
-from blade.comparison import CompareOptions, compare_many
-from blade.diagnosis import Analysis, Diagnosed
+from blade.diagnosis import Analysis
 from blade.golden.shallow import make_shallow
 from blade.golden.sidecar import sidecar_of
 from blade.golden.sources import NARRATIVE, VERSUS, Source, diagnose_model
@@ -76,7 +73,7 @@ def build(source: Source, model: str) -> Built:
     """
     narrative = narrative_for(source, model)
     found = [diagnose_model(source, one) for one in model.split(VERSUS, 1)]
-    evidence = evidence_about(found, source)
+    evidence = evidence_of(found, slices=source.options.slices)
     prose = Prose(narrative=narrative, sources=evidence.writing, left_out=None)
     if evidence.comparison is not None:
         check_headings(narrative, COMPARISON_REQUIRED, COMPARISON_SECTIONS)
@@ -93,15 +90,6 @@ def build(source: Source, model: str) -> Built:
             f"{model}{SHALLOW}": make_shallow(rendered.text).encode(),
         }
     return Built(model=model, files=files, rendered=rendered, constants=narrative.front.constants, evidence=evidence)
-
-
-def evidence_about(found: Sequence[Diagnosed], source: Source) -> Evidence:
-    """Diagnosed runs as evidence; two of them compared as the benchmark says."""
-    if len(found) == 1:
-        return evidence_of(found)
-    comparison = compare_many(list(found), CompareOptions(slices=source.options.slices))
-    runs = [RunSource(one.analysis, partial(known_run, one.run), one.analysis.success.rule) for one in found]
-    return Evidence(runs, comparison)
 
 
 def narrative_for(source: Source, model: str) -> Narrative:
