@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from blade.audit.evidence import Evidence, Source
+from blade.audit.evidence import Evidence
 from blade.rollouts import Run
 
 SMALLEST = 1e-9
@@ -20,20 +20,20 @@ class Drift(NamedTuple):
 
 
 def drifts(evidence: Evidence) -> list[Drift]:
-    """What became of the rows of every run, where anything did."""
-    return [found for source in evidence.sources if (found := drift(source)) is not None]
-
-
-def drift(source: Source) -> Drift | None:
-    """How the rows differ from those that were diagnosed; `None` when they do not, or nobody knows where they are."""
-    name = source.analysis.inputs.run
-    if source.open_run is None:
-        return None
-    if source.run is None:
-        return Drift(f"the rollouts of {name} are gone; numbers were held against analysis.json alone.", False)
-    if are_same(means(source.run), diagnosed_means(source)):
-        return None
-    return Drift(f"the rollouts of {name} have changed since they were diagnosed; run `blade diagnose` again.", True)
+    """What became of the rows of every run, where anything did and somebody knows where they were."""
+    found: list[Drift] = []
+    for source in evidence.sources:
+        name = source.analysis.inputs.run
+        then = {task.task: task.mean_reward for task in source.analysis.tasks if task.mean_reward is not None}
+        if source.open_run is None:
+            continue
+        if source.run is None:
+            gone = f"the rollouts of {name} are gone; numbers were held against analysis.json alone."
+            found.append(Drift(gone, False))
+        elif not are_same(means(source.run), then):
+            changed = f"the rollouts of {name} have changed since they were diagnosed; run `blade diagnose` again."
+            found.append(Drift(changed, True))
+    return found
 
 
 def means(run: Run) -> dict[str, float]:
@@ -43,11 +43,6 @@ def means(run: Run) -> dict[str, float]:
     count = np.bincount(task, minlength=width)
     total = np.bincount(task, weights=run.table.reward[scored], minlength=width)
     return {run.table.tasks[at]: float(total[at] / count[at]) for at in np.flatnonzero(count).tolist()}
-
-
-def diagnosed_means(source: Source) -> dict[str, float]:
-    tasks = source.analysis.tasks
-    return {task.task: task.mean_reward for task in tasks if task.mean_reward is not None}
 
 
 def are_same(now: dict[str, float], then: dict[str, float]) -> bool:

@@ -163,10 +163,10 @@ def test_without_the_rollouts_a_citation_is_known_by_its_task_alone() -> None:
 def test_an_audit_is_a_document_for_programs() -> None:
     document = as_document(check_report("pass@1 is 61 %, at a cost of 5 euro.", evidence=demo_evidence()))
 
-    assert (document.claims, document.supported) == (2, 0)
-    assert [(entry.line, entry.said, entry.true) for entry in document.contradicted] == [(1, "61 %", "62.2 %")]
-    assert [(entry.said, bool(entry.why)) for entry in document.unbound] == [("5", True)]
-    assert document.unverifiable == []
+    assert (document["claims"], document["supported"]) == (2, 0)
+    assert [(one["line"], one["said"], one["true"]) for one in document["contradicted"]] == [(1, "61 %", "62.2 %")]
+    assert [(one["said"], bool(one["why"])) for one in document["unbound"]] == [("5", True)]
+    assert document["unverifiable"] == []
 
 
 def test_without_rows_nobody_can_judge_a_number() -> None:
