@@ -54,15 +54,6 @@ class Truth:
             name: tuple(map(str, tasks)) for name, tasks in self.group("buckets").items() if isinstance(tasks, list)
         }
 
-    @cached_property
-    def levels(self) -> dict[str, str]:
-        """Path of every level of a slice, by the level's name; a name that two fields share has none."""
-        named: dict[str, list[str]] = {}
-        for part, levels in self.group("slices").items():
-            for level in levels:
-                named.setdefault(str(level).lower(), []).append(f"slices.{part}.{level}")
-        return {level: paths[0] for level, paths in named.items() if len(paths) == 1}
-
     def group(self, name: str) -> dict[str, Any]:
         """An object of the sidecar; empty when it has none of that name."""
         found = self.stated.get(name)
