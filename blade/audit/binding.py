@@ -11,7 +11,6 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
-from blade.audit.arithmetic import SHARE_BEHIND
 from blade.audit.figures import Figure, Pair, agrees, find_figures, find_pairs
 from blade.audit.markdown import shown
 from blade.audit.mentions import TASK_HEAD, Spoken, tasks_in
@@ -35,8 +34,6 @@ FEW = 2
 TIED = 0.97
 """Scores this close to the best are no worse."""
 MOST_NEAR = 3
-REMAINDER = re.compile(r"\s+(?:more|others?)\b", re.IGNORECASE)
-"""What says that a number is what is left of another."""
 MANY_WORDS = 6
 """Words of a name that nobody leaves out; of a longer one some are."""
 MOST_BETWEEN = 3
@@ -107,7 +104,7 @@ class Binder:
         self.bases = {pair.first.start: pair.second for pair in fractions}
         self.portions = {pair.second.start: pair.first for pair in fractions}
         bound: dict[int, Value] = {}
-        settled = self.task_rates.check(spoken, figures, fractions) | dict(shares_of_pairs(spoken, figures, fractions))
+        settled = self.task_rates.check(spoken, figures, fractions)
         found: list[tuple[Figure, Check]] = []
         for figure in figures:
             if figure.start in settled:
@@ -147,15 +144,6 @@ class Binder:
         """Both ends of the interval of a value, where it has one."""
         return [one for one in self.by_address.get(f"{parent_of(value)}/ci95", ()) if "| ci" in one.written]
 
-    def tells_of(self, task: str, why: str) -> bool:
-        """Whether a number that was bound tells a task from others: how many rollouts each has does not."""
-        written = why.split(", ")
-        if f'tasks["{task}"].c' in written:
-            return True
-        own = [one for one in self.values if one.written == why and f'["{task}"]' in why]
-        alike = [one for one in self.values if own and one.leaf == own[0].leaf and len(one.names) == len(own[0].names)]
-        return any(one.value != own[0].value for one in alike)
-
     def check_figure(self, figure: Figure, spoken: Spoken, bound: dict[int, Value]) -> Check:
         """What became of one number; of `3 of 5` the two stand for different values."""
         said, sentence = spoken.text[figure.start : figure.end].strip(), shown(spoken.text)
@@ -169,9 +157,7 @@ class Binder:
             found = [one for one in found if one.value.value < base.value or one.value.value == figure.value]
         best = found[0].score if found else 0.0
         agreeing = [one for one in found if says(figure, one.value) and not is_overshadowed(one, found)]
-        agreeing = without_namesakes(agreeing, found, word_weights(figure, spoken))
         joined = [one for one in agreeing if one.score >= HALF_AS_GOOD * best and self.is_joined(one.value, figure)]
-        joined = [one for one in joined if not any(is_better_named(other, one) for other in found)]
         agreeing = joined[:1] or agreeing
         if agreeing and (joined or agreeing[0].score >= TIED * best) and agreeing[0].weight >= ENOUGH:
             bound[figure.start] = agreeing[0].value
@@ -243,12 +229,9 @@ class Binder:
 
     def score(self, value: Value, weights: dict[str, float], noun: str) -> Candidate | None:
         """How strongly words speak of a value; not at all when its object is not named."""
-        if value.names and not any(weights.get(word, 0.0) > FROM_ABOVE for word in informative(value.names[-1])):
+        if value.names and not any(weights.get(word, 0.0) > FROM_ABOVE for word in value.names[-1]):
             return None
         if noun and value.counted and value.counted != noun:
-            return None
-        is_near = all(weights.get(word, 0.0) >= BESIDE for word in value.leaf)
-        if noun and value.names and not value.counted and not is_near and self.counts(value, noun):
             return None
         known = [word for word in value.words if word in weights]
         weight = sum(self.rarity[word] for word in known)
@@ -283,10 +266,6 @@ class Binder:
         own = self.by_address.get(parent_of(before[-1]), ())
         return next((one for one in own if one.leaf == {noun} and one not in bound.values()), None)
 
-    def counts(self, value: Value, noun: str) -> bool:
-        """Whether the object of a value counts something itself, under a key of that name."""
-        return any(one.leaf == {noun} for one in self.by_address.get(parent_of(value), ()))
-
     def is_whole_of(
         self, figure: Figure, part: Figure | None, found: list[Candidate], spoken: Spoken, bound: dict[int, Value]
     ) -> bool:
@@ -300,31 +279,6 @@ class Binder:
             own = [one for one in self.values if one.kind == "count" and parent_of(one) == parent_of(value)]
             siblings = [one for one in own if one.names and one is not value and one.value >= value.value]
         return any(says(figure._replace(hedge=""), one) for one in [*totals, *siblings])
-
-
-def without_namesakes(
-    agreeing: Sequence[Candidate], found: Sequence[Candidate], weights: dict[str, float]
-) -> list[Candidate]:
-    """Values but those of objects that a text does not name in full, where it does so name another with that key."""
-
-    def is_full(one: Candidate) -> bool:
-        names = one.value.names[-1] if one.value.names else frozenset[str]()
-        return len(names) > FEW and all(weights.get(word, 0.0) > FROM_ABOVE for word in names)
-
-    named: dict[frozenset[str], list[frozenset[str]]] = {}
-    for one in found:
-        if is_full(one):
-            named.setdefault(one.value.leaf, []).append(one.value.names[-1])
-    return [
-        one
-        for one in agreeing
-        if one.value.leaf not in named or any(names <= one.value.words for names in named[one.value.leaf])
-    ]
-
-
-def is_better_named(other: Candidate, one: Candidate) -> bool:
-    """Whether the same key of another object goes by more of the words."""
-    return other.value.leaf == one.value.leaf and other.matched > one.matched
 
 
 def is_overshadowed(one: Candidate, found: list[Candidate]) -> bool:
@@ -356,11 +310,6 @@ def is_stated(figure: Figure, spoken: Spoken) -> bool:
     return figure.value > 1 and NOUN.match(spoken.text, figure.end) is not None
 
 
-def informative(names: frozenset[str]) -> frozenset[str]:
-    """The words of a name that tell it from others; all, when it has no long ones."""
-    return frozenset(word for word in names if len(word) > 3) or names
-
-
 def unit_fits(figure: Figure, value: Value) -> bool:
     """Whether a value can be written with a number's unit; nobody writes a rate of 0.7 as 1."""
     if value.kind == "count":
@@ -380,25 +329,6 @@ def says(figure: Figure, value: Value) -> bool:
     if figure.half < 0.5 or figure.signed:  # `at most +6.2 pp` is a value that is a limit, not a loose bound
         figure = figure._replace(hedge="about" if figure.hedge == "about" else "")
     return agrees(figure, truth) or (not figure.signed and truth < 0 and agrees(figure, -truth))
-
-
-def shares_of_pairs(
-    spoken: Spoken, figures: Sequence[Figure], fractions: Sequence[Pair]
-) -> Iterator[tuple[int, Check]]:
-    """Percentages right behind a fraction, as in `116 of 200 rollouts (58.0 %)`: its share and nothing else."""
-    for pair in fractions:
-        one = next((one for one in figures if one.start >= pair.end), None)
-        if one is None or one.unit != "%" or not pair.second.value:
-            continue
-        if SHARE_BEHIND.fullmatch(spoken.text[pair.end : one.start]) is None:
-            continue
-        share = 100.0 * pair.first.value / pair.second.value
-        said, sentence = spoken.text[one.start : one.end].strip(), shown(spoken.text)
-        if agrees(one, share):
-            yield one.start, Check(spoken.line, said, "supported", why=FOLLOWS, sentence=sentence)
-        else:
-            why = "the share of the two numbers before it"
-            yield one.start, Check(spoken.line, said, "contradicted", f"{share:.1f} %", why, "", sentence)
 
 
 def follows(figure: Figure, spoken: Spoken, bound: dict[int, Value]) -> bool:
@@ -440,8 +370,6 @@ def is_named(candidate: Candidate, figure: Figure, spoken: Spoken) -> bool:
     noun = noun_behind(figure, spoken)
     if not value.leaf or (names and value.leaf == {noun}):
         return False  # how many rollouts or tasks of an object are meant can be said in too many ways
-    if REMAINDER.match(spoken.text, figure.end):
-        return False
     return value.leaf <= near_by | {noun} and names <= candidate.matched
 
 

@@ -21,6 +21,6 @@ def check_prose(text: str, evidence: Evidence) -> Iterator[Check]:
         for check in numbers:
             if check.verdict in about and '["' in check.why:
                 own = (task for task in evidence.tasks if f'["{task}"]' in check.why)
-                about[check.verdict] |= {task for task in own if binder.tells_of(task, check.why)}
+                about[check.verdict] |= set(own)
         proven = about["supported"] - about["contradicted"]
         yield from references.check(block, proven, about["contradicted"])

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 
-from blade.audit.figures import Figure, Pair, agrees
+from blade.audit.figures import Figure, Pair
 from blade.audit.markdown import shown, without_code_marks
 from blade.audit.mentions import Spoken, tasks_in
 from blade.audit.verdicts import FOLLOWS, Check
@@ -15,7 +15,6 @@ OUTCOME = re.compile(r"\b(pass|succeed|succeeded|solv|fail)(?:es|ed|ing|e|s)?\b\
 OTHER_BASE = re.compile(r"\W*(?:of\s+)?(?:its\s+|the\s+)?(?:pass|fail|task|problem|question)", re.IGNORECASE)
 """What makes a fraction one of failing rollouts, or of tasks."""
 PASS_HEAD = re.compile(r"^\W*(?:passed|passes|successes|succeeded)\W*$", re.IGNORECASE)
-COUNTED_TASKS = re.compile(r"\s+(?:tasks?\s+)?(?:\w+\s+){0,1}", re.IGNORECASE)
 
 
 class TaskRates:
@@ -47,16 +46,8 @@ class TaskRates:
             tasks = [key for key, start, end in tasks_in(spoken.text) if clause[0] <= start < pair.start]
             if is_row and not tasks:
                 tasks = [without_code_marks(spoken.around[0]).strip()]
-            counted = [one for one in figures if clause[0] <= one.start < pair.start]
             if tasks and all(task in self.rates for task in tasks):
                 found |= self.of_tasks(tasks, passed, of, pair, spoken, is_failed=is_failed)
-            elif (
-                counted
-                and not tasks
-                and verb is not None
-                and COUNTED_TASKS.fullmatch(spoken.text[counted[-1].end : clause[0] + verb.start()])
-            ):
-                found |= self.of_count(counted[-1], passed, of, pair, spoken)
         return found
 
     def of_tasks(
@@ -78,19 +69,3 @@ class TaskRates:
         if not is_known:
             wholes = Check(spoken.line, whole, "contradicted", str(first[1]), "rollouts of the task", "", sentence)
         return {pair.second.start: wholes, pair.first.start: parts}
-
-    def of_count(self, count: Figure, passed: int, of: int, pair: Pair, spoken: Spoken) -> dict[int, Check]:
-        """How many tasks pass so often."""
-        true = sum((passed, of) in rates for rates in self.rates.values())
-        if not any(of == scored for rates in self.rates.values() for _, scored in rates):
-            return {}
-        sentence, said = shown(spoken.text), spoken.text[count.start : count.end].strip()
-        why = f"tasks that pass {passed} of {of}"
-        if agrees(count, true):
-            checks = {count.start: Check(spoken.line, said, "supported", why=why, sentence=sentence)}
-        else:
-            checks = {count.start: Check(spoken.line, said, "contradicted", f"{true}", why, "", sentence)}
-        for one in (pair.first, pair.second):
-            text = spoken.text[one.start : one.end].strip()
-            checks[one.start] = Check(spoken.line, text, "supported", why=FOLLOWS, sentence=sentence)
-        return checks

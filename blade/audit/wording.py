@@ -14,7 +14,6 @@ BESIDE = NEAR / (NEAR + 2)
 """What a word counts that stands right beside a number, or one word away."""
 STOP = 4
 """Words that a comma, a bracket or a turn counts for."""
-TURNS = frozenset({"while", "whereas", "but", "and", "against"})
 FROM_ABOVE = 0.25
 """What a word in a heading counts."""
 NOUN = re.compile(
@@ -36,7 +35,7 @@ def word_weights(figure: Figure, spoken: Spoken) -> dict[str, float]:
                 opened.append(distance)
             if opened and token == ("(" if side < 0 else ")"):
                 distance = opened.pop()  # what an aside takes does not part what stands around it
-            elif not token[0].isalnum() or token.lower() in TURNS:
+            elif not token[0].isalnum():
                 distance += STOP
                 continue
             distance += 1
