@@ -6,15 +6,14 @@ the rows. Without rows a report is checked against itself alone.
 
 from blade.audit.arithmetic import check_arithmetic
 from blade.audit.evidence import Evidence
-from blade.audit.figures import Figure, find_figures
+from blade.audit.figures import find_figures
 from blade.audit.markdown import read_document, shown
-from blade.audit.mentions import Spoken, statements
+from blade.audit.mentions import statements
 from blade.audit.prose import check_prose
 from blade.audit.reasons import check_reasons
 from blade.audit.references import COMMAND
 from blade.audit.rendered import blanked, check_claims
 from blade.audit.verdicts import Audit, Check
-from blade.audit.wording import noun_behind
 from blade.errors import BladeError
 from blade.report.claims import ClaimedText
 from blade.report.narrative import render_own_text
@@ -64,11 +63,6 @@ def check_alone(text: str) -> Audit:
         for statement in statements(document)
         for spoken in statement.spoken
         for one in find_figures(spoken.text)
-        if is_counted(one, spoken)
+        if not one.word
     ]
     return Audit(sorted(checks, key=lambda check: check.line))
-
-
-def is_counted(figure: Figure, spoken: Spoken) -> bool:
-    """Whether a number says how much."""
-    return not figure.word or bool(noun_behind(figure, spoken))
