@@ -36,7 +36,7 @@ MANY_WORDS = 6
 """Words of a name that nobody leaves out; of a longer one some are."""
 MOST_BETWEEN = 3
 """Words between a number and its interval, at most."""
-WHOLE = re.compile(r"\b(?:of|over|across|all|in)\s+(?:the\s+|all\s+|its\s+)*$", re.IGNORECASE)
+WHOLE = re.compile(r"\b(?:of|over|across|all)\s+(?:the\s+|all\s+|its\s+)*$", re.IGNORECASE)
 """What stands before a number that says how many there are in all."""
 UNITS = {"%": 100.0, "pp": 100.0, "": 1.0}
 TOKEN = re.compile(r"pass\s*[@^]\s*\w+|[A-Za-z][A-Za-z0-9'_]*|\d+(?:[.,]\d+)*|[,;:.()—–|]")
@@ -181,8 +181,9 @@ class Binder:
         if portion is not None and not portion.value <= figure.value > 0:
             why = f"{portion.value:,g} cannot be of {figure.value:,g}"
             return Check(spoken.line, said, "contradicted", f"at least {portion.value:,g}", why, sentence=sentence)
-        taken = bound.get(portion.start) if portion is not None else None
-        found = [one for one in self.candidates(figure, spoken, base) if one.value is not taken]
+        # No two counts of a sentence stand for the same value.
+        taken = [value for value in bound.values() if value.kind == "count"]
+        found = [one for one in self.candidates(figure, spoken, base) if one.value not in taken]
         if base is not None:  # a part is not what it is a part of, nor more
             found = [one for one in found if one.value.value < base.value or one.value.value == figure.value]
         beside = self.sibling(figure, spoken, bound)
