@@ -42,15 +42,16 @@ CATCHWORDS = "findings evidence root cause analysis verifier failure mode task r
 
 def adversaries(golden: str, facts: Sequence[Fact], shallow: str, *, other: str | None = None) -> dict[str, str]:
     """Every worthless report by name; `other` is the golden report of another model, where there is one."""
+    negated = "\n".join(f"- {deny(fact.fact)}" for fact in facts)
     made = {
         "shuffled words": shuffled(golden, facts),
         "shuffled facts": shuffled_facts(golden, facts),
         "keyword-stuffed template": stuffed(golden, facts),
-        "anchor facts negated": f"{golden}\n## Findings\n\n{negated(facts)}\n",
-        "only negated facts": f"{shallow}\n## Findings\n\n{negated(facts)}\n",
+        "anchor facts negated": f"{golden}\n## Findings\n\n{negated}\n",
+        "only negated facts": f"{shallow}\n## Findings\n\n{negated}\n",
         "every sentence negated": VERBS.sub(r"\1 not", golden),
         "numbers scrambled": scrambled(golden),
-        "numbers scrambled, facts negated": f"{scrambled(golden)}\n## Findings\n\n{negated(facts)}\n",
+        "numbers scrambled, facts negated": f"{scrambled(golden)}\n## Findings\n\n{negated}\n",
         "anchor words alone": f"{shallow}\n## Findings\n\n{shuffled_lines(facts)}\n",
         "ids replaced": CITED.sub(fake_id, golden),
         "quotes altered": QUOTED.sub(altered, golden),
@@ -83,18 +84,16 @@ def shuffled(golden: str, facts: Sequence[Fact]) -> str:
     """All the words of the report and of the facts in random order, under headings and among table lines."""
     words = f"{golden} {' '.join(fact.fact for fact in facts)}".split()
     Random(SEED).shuffle(words)
-    headings = [section.heading for section in split_sections(golden)[1:]]
+    headings = headings_of(golden)
     size = max(1, len(words) // max(1, len(headings)))
-    pieces = [" ".join(words[i * size : (i + 1) * size]) for i in range(len(headings))]
-    return "\n\n".join(f"{heading}\n\n{piece}" for heading, piece in zip(headings, pieces, strict=True)) + "\n"
+    return "\n\n".join(f"{one}\n\n{' '.join(words[at * size :][:size])}" for at, one in enumerate(headings)) + "\n"
 
 
 def shuffled_facts(golden: str, facts: Sequence[Fact]) -> str:
     """The words of every fact in random order, one fact per line, under the report's headings."""
     rng = Random(SEED)
     lines = [" ".join(rng.sample(fact.fact.split(), len(fact.fact.split()))) for fact in facts]
-    headings = [section.heading for section in split_sections(golden)[1:]]
-    return "\n\n".join([*headings, *(f"- {line}" for line in lines)]) + "\n"
+    return "\n\n".join([*headings_of(golden), *(f"- {line}" for line in lines)]) + "\n"
 
 
 def shuffled_lines(facts: Sequence[Fact]) -> str:
@@ -108,12 +107,11 @@ def stuffed(golden: str, facts: Sequence[Fact]) -> str:
     """The headings with every word the facts use below them, as lists of catchwords."""
     words = sorted({word.strip("`.,:;()“”") for fact in facts for word in fact.fact.split()} | set(CATCHWORDS.split()))
     lists = "\n".join(f"- {', '.join(words[i : i + 6])}" for i in range(0, len(words), 6))
-    return "\n\n".join(f"{section.heading}\n\n{lists}" for section in split_sections(golden)[1:]) + "\n"
+    return "\n\n".join(f"{heading}\n\n{lists}" for heading in headings_of(golden)) + "\n"
 
 
-def negated(facts: Sequence[Fact]) -> str:
-    """Every fact, denied."""
-    return "\n".join(f"- {deny(fact.fact)}" for fact in facts)
+def headings_of(golden: str) -> list[str]:
+    return [section.heading for section in split_sections(golden)[1:]]
 
 
 def deny(sentence: str) -> str:
@@ -127,14 +125,13 @@ def deny(sentence: str) -> str:
 
 
 def scrambled(golden: str) -> str:
-    """The report with every number another."""
+    """The report with every number another of the same length."""
     rng = Random(SEED)
-    return FIGURE.sub(lambda figure: other_number(figure[0], rng), golden)
 
+    def other(figure: re.Match[str]) -> str:
+        return re.sub(r"\d", lambda digit: str((int(digit[0]) + rng.randint(1, 8)) % 10), figure[0])
 
-def other_number(text: str, rng: Random) -> str:
-    """A number of the same length with other digits."""
-    return "".join(str((int(sign) + rng.randint(1, 8)) % 10) if sign.isdigit() else sign for sign in text)
+    return FIGURE.sub(other, golden)
 
 
 def fake_id(cited: re.Match[str]) -> str:

@@ -33,7 +33,7 @@ Draft = tuple[Difficulty, str, Check | None]
 
 def draft_facts(truth: Truth, *, most: int, benchmark: str, model: str, report: str | None = None) -> FactsFile:
     """At most so many facts about a run; of its report, where there is one, only what it asserts is drafted."""
-    said = None if report is None else read_passages(report, run=model)
+    said = None if report is None else read_passages(report)
     if said is not None and not truth.stated.get("tasks"):
         drafts = drafts_from_report(said, most)
     else:

@@ -91,7 +91,7 @@ def check_facts(source: Source, model: str, sidecar: bytes, report: str | None =
         yield Problem(where=f"{place.name}, {told}", message="is not so", hint=hint)
     if report is None:
         return
-    judge = Judge(read_passages(report, run=model))
+    judge = Judge(read_passages(report))
     for fact in facts:
         if judge.wanted(fact)[1] < WEAKEST:
             hint = "Say it in the narrative, or take the fact out."

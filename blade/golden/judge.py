@@ -109,9 +109,9 @@ class Judgement:
 
 
 @lru_cache(maxsize=2)
-def read_golden(text: str, run: str) -> tuple[Passages, Judge, Fluency]:
+def read_golden(text: str) -> tuple[Passages, Judge, Fluency]:
     """A golden report, read once however many reports are held against it."""
-    passages = read_passages(text, run=run)
+    passages = read_passages(text)
     fluency = Fluency(passages.sentences)
     return passages, Judge(fluent(passages, fluency)), fluency
 
@@ -131,9 +131,8 @@ def judge(
         checked: statements that somebody with more at hand has held to the rows.
         found: facts that somebody else has decided, in place of ours.
     """
-    run = str(truth.stated.get("model", ""))
-    best, judging, fluency = read_golden(golden, run)
-    said = read_passages(report, run=run)
+    best, judging, fluency = read_golden(golden)
+    said = read_passages(report)
     comparisons = list(compared(said, best))
     # What turns the golden report round supports none of its facts.
     wrong = {(one.line, one.said) for one in comparisons if not one.holds}

@@ -38,7 +38,7 @@ def judge_report(report: str, files: GoldenFiles, *, asked: Model | None = None)
     facts = facts_of(files).anchor_facts
     truth = truth_beside(files.report)
     prose = [fact for fact in facts if fact.check is None]
-    vote = ask_for_votes(asked, report, prose, truth) if asked is not None and prose else None
+    vote = ask_for_votes(asked, report, prose) if asked is not None and prose else None
     golden = files.report.read_text(encoding="utf-8")
     checked = [] if report == golden else wrong_claims(report, files)
     found = judge(report, golden, facts, truth, checked=checked, found=vote.found if vote else ())

@@ -1,7 +1,7 @@
 """How well a report supports a fact, measured against how well the golden report does.
 
-The support of a passage is the share of the fact's words it has, rare ones weighing more, in the fact's order, times
-the share of the fact's values. A report is as good as the golden one on a fact when it supports it as well; a passage
+The support of a passage is the share of the fact's words it has, rare ones weighing more, times the share of the fact's
+values. A report is as good as the golden one on a fact when it supports it as well; a passage
 that is nearly the fact, or nearly the golden report's passage, with another value or a turned negation refutes it.
 Standard library only.
 """
@@ -11,7 +11,6 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
-from itertools import pairwise
 from typing import Literal
 
 from blade.audit.markdown import CODE, QUOTED
@@ -71,8 +70,6 @@ class Wanted:
         self.total = sum(self.weights.values())
         bare = Passage(CODE.sub(" ", QUOTED.sub(" ", fact.fact)), 0)
         self.plain = {word: self.weights[word] for word in set(bare.spoken) & self.passage.known}
-        telling = sorted(self.weights, key=lambda word: (-self.weights[word], word))
-        self.telling = frozenset(telling[: max(4, len(telling) // 2)])
 
     def support(self, passage: Passage) -> float:
         """How well a passage supports the fact, from 0 to 1."""
@@ -80,17 +77,10 @@ class Wanted:
         if not self.total or shared < LEAST_SHARED * self.total:
             return 0.0
         held = len(self.values & passage.values) / len(self.values) if self.values else 1.0
-        score = shared / self.total * (0.5 + 0.5 * self.order(passage)) * (0.25 + 0.75 * held)
+        score = shared / self.total * (0.25 + 0.75 * held)
         told = sum(weight for word, weight in self.plain.items() if word in passage.known)
         is_bound = self.fact.check is not None and held == 1.0 and told >= LEAST_BOUND * sum(self.plain.values())
         return max(score, BOUND) if is_bound else score
-
-    def order(self, passage: Passage) -> float:
-        """How much of the telling words that a passage shares stands in the fact's order."""
-        wanted = [word for word in dict.fromkeys(self.passage.words) if word in self.telling and word in passage.known]
-        places = [passage.words.index(word) for word in wanted]
-        pairs = list(pairwise(places))
-        return sum(a < b for a, b in pairs) / len(pairs) if pairs else 0.5
 
     def best(self, passages: Sequence[Passage]) -> tuple[float, Passage | None]:
         """The passage that supports the fact most, and how well."""
@@ -122,29 +112,18 @@ class Judge:
             said: what it says that the golden report does not, of which nothing may refute the fact.
         """
         wanted, model, place = self.wanted(fact)
-        by = "check" if fact.check is not None else "words"
         score, best = wanted.best(report.all)
         relative = min(1.0, score / model) if model else 0.0
         is_met = best is not None and relative >= LEAST
-        refuting = self.refuting(wanted.passage, place, said, by_value=not is_met)
-        if refuting is not None:
-            return Met(fact=fact, verdict="denied", line=refuting.line, by=by, can_tell=model >= WEAKEST)
-        return Met(
-            fact=fact,
-            verdict="met" if is_met else "absent",
-            support=relative,
-            line=best.line if best is not None and is_met else 0,
-            by=by,
-            can_tell=model >= WEAKEST,
-        )
-
-    def refuting(self, wanted: Passage, model: Passage | None, said: Passages, *, by_value: bool) -> Passage | None:
-        """A passage of a report that says nearly the same with a turned negation, or with another value."""
-        opposite = (one for one in said.all if is_opposite(one, wanted, by_value=by_value))
-        if model is not None:
-            turned = (one for one in said.sentences if is_opposite(one, model, by_value=by_value))
-            return next(opposite, None) or next(turned, None)
-        return next(opposite, None)
+        by, can_tell = "check" if fact.check is not None else "words", model >= WEAKEST
+        pairs = [(one, wanted.passage) for one in said.all]
+        pairs += [(one, place) for one in said.sentences if place is not None]
+        for one, reference in pairs:
+            if is_opposite(one, reference, by_value=not is_met):
+                return Met(fact=fact, verdict="denied", line=one.line, by=by, can_tell=can_tell)
+        if best is None or not is_met:
+            return Met(fact=fact, verdict="absent", support=relative, by=by, can_tell=can_tell)
+        return Met(fact=fact, verdict="met", support=relative, line=best.line, by=by, can_tell=can_tell)
 
 
 def values_of(fact: Fact, wanted: Passage) -> frozenset[str]:
