@@ -5,7 +5,8 @@ A citation reads `task:repeat` or `task:repeat#item`, in backticks. Standard lib
 
 import re
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from contextlib import suppress
 from typing import NamedTuple
 
 from blade.audit.markdown import CODE, Document, Table, blanked_code, without_code_marks
@@ -21,9 +22,6 @@ BARE_TASKS = re.compile(
 COUNTED = re.compile(r"\d\s+$")
 """What makes the word tasks a count: of `42 tasks 5 always pass`, 5 is not a key."""
 TASK_COLUMN = re.compile(r"\b(?:tasks?|task[ _]?ids?|ids?|keys?|which|examples?|problems?)\b", re.I)
-
-RIGHT_BEHIND = re.compile(r"\s*[(\[]?\s*(?:(?:in|at|see|from)\s+)?")
-"""What may stand between a quote and the citation behind it that it belongs to."""
 
 TASK_HEAD = re.compile(r"\W*(?:task|task[ _]?id|id|key)\W*", re.IGNORECASE)
 """The head of a column of ids."""
@@ -47,28 +45,12 @@ def citations_in(text: str) -> list[Mention]:
         if text[span.start() - 1 : span.start()] == "“" and text[span.end() : span.end() + 1] == "”":
             continue  # a quotation, though it may end like a citation
         if span[1].startswith("blade "):
-            found += [(word, *span.span()) for word in command_words(span[1]) if split_citation(word)]
+            with suppress(ValueError):  # task keys may hold spaces and be quoted
+                found += [(word, *span.span()) for word in shlex.split(span[1])[2:] if split_citation(word)]
         elif split_citation(span[1]) and not MEMBER.fullmatch(span[1]):
             found.append((span[1], span.start(), span.end()))
     found += [(bare[0], bare.start(), bare.end()) for bare in BARE_CITATION.finditer(blanked_code(text))]
     return sorted(found, key=lambda entry: entry[1])
-
-
-def giver(start: int, end: int, cited: Sequence[Mention], text: str) -> int | None:
-    """Which citation a quote belongs to: one right behind it, as in “words” (`1:2`), else the last before, else any."""
-    before = [place for place, (_, at, _) in enumerate(cited) if at < start]
-    behind = [place for place, (_, at, _) in enumerate(cited) if at >= end]
-    if behind and (not before or RIGHT_BEHIND.fullmatch(text[end : cited[behind[0]][1]])):
-        return behind[0]
-    return before[-1] if before else None
-
-
-def command_words(command: str) -> list[str]:
-    """The words of a command in a report, its name left out; task keys may hold spaces and be quoted."""
-    try:
-        return shlex.split(command)[2:]
-    except ValueError:
-        return command.split()[2:]
 
 
 def tasks_in(text: str) -> list[Mention]:
