@@ -25,10 +25,6 @@ SAME_WORDS = 0.12
 """Scores this close of values that go by the same words say nothing of which is meant."""
 CLEAR = 0.7
 """How far, of the best score, the next different value must stay behind for a contradiction."""
-HALF_AS_GOOD = 0.5
-"""What the score of a value must be, of the best, when the number beside it says more of the same object."""
-FEW = 2
-"""Counts up to this are everywhere and show nothing."""
 TIED = 0.97
 """Scores this close to the best are no worse."""
 MOST_NEAR = 3
@@ -194,9 +190,7 @@ class Binder:
             found = [one for one in found if not one.value.names]
         best = found[0].score if found else 0.0
         agreeing = [one for one in found if says(figure, one.value) and not is_overshadowed(one, found)]
-        joined = [one for one in agreeing if one.score >= HALF_AS_GOOD * best and self.is_joined(one.value, figure)]
-        agreeing = joined[:1] or agreeing
-        if agreeing and (joined or agreeing[0].score >= TIED * best) and agreeing[0].weight >= ENOUGH:
+        if agreeing and agreeing[0].score >= TIED * best and agreeing[0].weight >= ENOUGH:
             bound[figure.start] = agreeing[0].value
             self.tied[figure.start] = [one.value for one in agreeing[1:] if one.score >= TIED * best]
             return Check(spoken.line, said, "supported", why=agreeing[0].value.written, sentence=sentence)
@@ -271,17 +265,6 @@ class Binder:
             1.0 if own and all(weights.get(word, 0.0) >= BESIDE for word in own) else 0.0
         )
         return Candidate(value, score, weight, frozenset(known))
-
-    def is_joined(self, value: Value, figure: Figure) -> bool:
-        """Whether the number before or behind says of the same object something else that holds."""
-        if not value.names or not parent_of(value):
-            return False
-        beside = [one for one in self.figures if one == figure or one.start not in self.portions]
-        at = beside.index(figure)
-        own = [one for one in self.by_address[parent_of(value)] if one is not value]
-        telling = [one for one in own if one.kind == "real" or one.value > FEW]
-        others = [*beside[max(at - 1, 0) : at], *beside[at + 1 : at + 2]]
-        return any(says(other, one) and (one.kind == "count") == other.is_whole for other in others for one in telling)
 
     def sibling(self, figure: Figure, spoken: Spoken, bound: dict[int, Value]) -> Value | None:
         """What the object of a number before says of the same noun: `22 failing rollouts, over 10 tasks`."""
