@@ -42,29 +42,21 @@ def check_specification(package: Package) -> Iterator[Check]:
 def check_reading(package: Package) -> Iterator[Check]:
     """Every rollout file can be read and analysed as the benchmark says."""
     for path in package.rollouts:
-        yield judged(
-            "rollouts",
-            f"{path.name}: the engine reads every rollout",
-            bad=reading_fault(path, package),
-            hint="`blade diagnose` on the file says more.",
-        )
-
-
-def reading_fault(path: Path, package: Package) -> str:
-    """What the engine cannot use in a file; empty when it uses everything."""
-    try:
-        options = source_of(package).options
-        runs = read_runs([str(path)], with_named_fields(ReadOptions(), options))
-        coverage = [analyze(run, options).coverage for run in runs]
-    except BladeError as error:
-        return f"{path.name}: {error}"
-    left = {
-        "lines it cannot use": sum(one.malformed for one in coverage),
-        "rows it does not count": sum(one.duplicates for one in coverage),
-        "rollouts without a score": sum(one.unscored for one in coverage),
-    }
-    told = [f"{count} {what}" for what, count in left.items() if count]
-    return f"{path.name}: the engine finds {some(told)}" if told else ""
+        try:
+            options = source_of(package).options
+            runs = read_runs([str(path)], with_named_fields(ReadOptions(), options))
+            coverage = [analyze(run, options).coverage for run in runs]
+            left = {
+                "lines it cannot use": sum(one.malformed for one in coverage),
+                "rows it does not count": sum(one.duplicates for one in coverage),
+                "rollouts without a score": sum(one.unscored for one in coverage),
+            }
+            told = some(f"{count} {what}" for what, count in left.items() if count)
+            bad = told and f"{path.name}: the engine finds {told}"
+        except BladeError as error:
+            bad = f"{path.name}: {error}"
+        hint = "`blade diagnose` on the file says more."
+        yield judged("rollouts", f"{path.name}: the engine reads every rollout", bad=bad, hint=hint)
 
 
 def check_golden(package: Package) -> Iterator[Check]:

@@ -32,6 +32,7 @@ LEAST_RUNS, LEAST_FACT, LEAST_KNOWN = 2, 20, 3
 MOST_DESCRIPTION = 1024
 NAME = re.compile(r"(?!.*--)[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?")
 FIELDS = ("name", "description", "license", "compatibility", "metadata", "allowed-tools")
+FRONTMATTER = re.compile(r"---[ \t]*\n(.*?\n)?---[ \t]*(?:\n|$)", re.DOTALL)
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 FILE = re.compile(r"`((?:references|scripts|assets|evals)/[\w./-]+\.\w+)`")
 FENCE = re.compile(r"^(```|~~~).*?^\1\s*$", re.MULTILINE | re.DOTALL)
@@ -51,10 +52,11 @@ def check_skill(package: Package) -> Iterator[Check]:
         yield check("", bad=f"no SKILL.md in {where}", hint=hint)
         return
     text = path.read_text(encoding="utf-8-sig", errors="replace")
-    head, body = split_frontmatter(text)
+    head = FRONTMATTER.match(text)
+    body = text[head.end() :] if head else text
     bad = "" if head is not None else "SKILL.md has no frontmatter between two lines of ---"
     yield check("SKILL.md begins with frontmatter", bad=bad, hint="Begin the file with ---, name, description, ---.")
-    fields = frontmatter_fields(head or "")
+    fields = frontmatter_fields((head and head[1]) or "")
     name, description = fields.get("name", ""), fields.get("description", "")
     is_inside = package.folder in path.parents  # then its own folder need not have its name
     bad = "" if is_inside or name == path.parent.name else f"differs from its folder {path.parent.name!r}"
@@ -69,52 +71,37 @@ def check_skill(package: Package) -> Iterator[Check]:
     yield check(f"description of {len(description)} characters", bad=bad, hint=hint)
     unknown = some(one for one in fields if one not in FIELDS)
     hint = f"Known are {', '.join(FIELDS)}; anything else goes under metadata."
-    bad = unknown and f"unknown frontmatter fields: {unknown}"
-    yield check("frontmatter holds known fields only", bad=bad, hint=hint)
-    lines, sections = len(text.splitlines()), len(re.findall(r"^## ", FENCE.sub("", body), re.MULTILINE))
-    seen = f"SKILL.md has {lines} lines and {sections} sections"
-    is_short = lines < LEAST_SKILL_LINES or sections < LEAST_SECTIONS
+    yield check(
+        "frontmatter holds known fields only", bad=unknown and f"unknown frontmatter fields: {unknown}", hint=hint
+    )
+    lines, sections = text.splitlines(), len(re.findall(r"^## ", FENCE.sub("", body), re.MULTILINE))
+    seen = f"SKILL.md has {len(lines)} lines and {sections} sections"
+    is_short = len(lines) < LEAST_SKILL_LINES or sections < LEAST_SECTIONS
     bad = f"{seen}, expected {LEAST_SKILL_LINES} and {LEAST_SECTIONS} at least" if is_short else ""
     yield check(seen, bad=bad, hint="Inputs, workflow, output, pitfalls: an agent needs them all.")
-    dead = some(sorted(dead_links(path.parent, body)))
-    bad, hint = dead and f"dead links in SKILL.md: {dead}", "Paths are relative to the skill's folder."
-    yield check("every file the skill links to is there", bad=bad, hint=hint)
-    left = some(number for number, line in enumerate(text.splitlines(), start=1) if LEFT_OPEN.search(line))
+    linked = {target.split("#")[0] for target in LINK.findall(body) if "://" not in target}
+    linked |= {*FILE.findall(FENCE.sub("", body))}
+    # Mail addresses and absolute paths are not ours to follow.
+    ours = sorted(one for one in linked - {""} if not one.startswith(("mailto:", "/")))
+    dead = some(one for one in ours if not (path.parent / one).exists())
+    hint = "Paths are relative to the skill's folder."
+    yield check("every file the skill links to is there", bad=dead and f"dead links in SKILL.md: {dead}", hint=hint)
+    left = some(number for number, line in enumerate(lines, start=1) if LEFT_OPEN.search(line))
     bad = left and f"SKILL.md holds placeholders: line {left}"
     yield check("SKILL.md holds no placeholder", bad=bad, hint="Finish or remove these lines.")
 
 
-def split_frontmatter(text: str) -> tuple[str | None, str]:
-    """What stands between the two rules at the top, and the rest; `None` without them."""
-    match = re.match(r"---[ \t]*\n(.*?\n)?---[ \t]*(?:\n|$)", text, re.DOTALL)
-    return (None, text) if match is None else (match[1] or "", text[match.end() :])
-
-
 def frontmatter_fields(head: str) -> dict[str, str]:
     """The top-level fields; a folded or quoted text as one line, a mapping as its lines."""
-    found: dict[str, list[str]] = {}
+    found: dict[str, str] = {}
     name = ""
     for line in head.splitlines():
-        match = re.match(r"([A-Za-z][\w-]*):(?:\s+(.*))?$", line)
-        if match:
+        if match := re.match(r"([A-Za-z][\w-]*):(?:\s+(.*))?$", line):
             name = match[1]
-            found[name] = [match[2] or ""]
+            found[name] = re.sub(r"^[>|][+-]?\s*$", "", (match[2] or "").strip())
         elif name and line.strip() and not line.lstrip().startswith("#"):
-            found[name].append(line.strip())
-    return {key: plain_scalar(" ".join(lines)) for key, lines in found.items()}
-
-
-def plain_scalar(text: str) -> str:
-    """A scalar without the marks of its style."""
-    folded = re.sub(r"^[>|][+-]?\s+", "", text.strip())
-    return folded[1:-1] if len(folded) > 1 and folded[0] == folded[-1] and folded[0] in "\"'" else folded
-
-
-def dead_links(folder: Path, body: str) -> set[str]:
-    """Files that a skill names and that are not there; mail addresses and absolute paths are not ours to follow."""
-    linked = [target.split("#")[0] for target in LINK.findall(body) if "://" not in target]
-    named = {*linked, *FILE.findall(FENCE.sub("", body))} - {""}
-    return {one for one in named if not one.startswith(("mailto:", "/")) and not (folder / one).exists()}
+            found[name] = f"{found[name]} {line.strip()}".strip()
+    return {key: re.sub(r"^([\"'])(.*)\1$", r"\2", value) for key, value in found.items()}
 
 
 def check_rollouts(package: Package) -> Iterator[Check]:
@@ -171,15 +158,16 @@ def check_runs(runs: Sequence[Rows]) -> Iterator[Check]:
     """The files together: several, none a copy of another, all about the same tasks."""
     check = partial(judged, "rollouts")
     scored = [run for run in runs if any(row.reward is not None for row in run.rows)]
-    distinct = sum(not any(is_copy(run, other) for other in scored[:i]) for i, run in enumerate(scored))
+    copies = [(one, other) for one, other in combinations(scored, 2) if is_copy(one, other)]
+    distinct = len(scored) - len({other.path for _, other in copies})
     seen = f"{distinct} different scored runs"
     hint = "A benchmark is comparable when at least two models have been run on it."
     yield check(seen, bad=f"{seen}, expected {LEAST_RUNS}" if distinct < LEAST_RUNS else "", hint=hint)
-    copied = some(f"{a.path.name} and {b.path.name}" for a, b in combinations(scored, 2) if is_copy(a, b))
+    copied = some(f"{one.path.name} and {other.path.name}" for one, other in copies)
     bad, hint = copied and f"the same rollouts under two names: {copied}", "Remove the copy, or run the second model."
     yield check("no run is a copy of another", bad=bad, hint=hint)
     sets = {run.path.name: set(run.by_task()) for run in scored}
-    tasks = set().union(*sets.values()) if sets else set()
+    tasks = set().union(*sets.values())
     lacking = some((f"{name} lacks {some(sorted(tasks - own), 3)}" for name, own in sets.items() if own != tasks), 3)
     hint = "Run every model on the same frozen data, so that scores can be compared task by task."
     bad = lacking and f"runs are about different tasks: {lacking}"
@@ -189,7 +177,7 @@ def check_runs(runs: Sequence[Rows]) -> Iterator[Check]:
 def is_copy(run: Rows, other: Rows) -> bool:
     """Whether two files hold the same keys, scores and outputs."""
     mine, theirs = (sorted((row.key, str(row.reward), row.fingerprint) for row in rows.rows) for rows in (run, other))
-    return bool(mine) and mine == theirs and any(fingerprint for _, _, fingerprint in mine)
+    return mine == theirs and any(fingerprint for _, _, fingerprint in mine)
 
 
 def check_golden(package: Package, *, least_facts: int) -> Iterator[Check]:
@@ -206,8 +194,12 @@ def check_golden(package: Package, *, least_facts: int) -> Iterator[Check]:
         if not files.is_comparison:
             yield from check_metrics(files, package, runs)
             yield from check_facts(files, least_facts)
-            if files.shallow is not None:
-                yield shallow_follows(files.shallow, text)
+        if not files.is_comparison and files.shallow is not None:
+            name, control = files.shallow.name, files.shallow.read_text(encoding="utf-8", errors="replace")
+            is_same = control.strip() == make_shallow(text).strip()
+            bad = "" if is_same else f"{name}: is not what make-shallow gives for the report"
+            hint = "Run make-shallow again whenever the report changes."
+            yield judged("golden", f"{name}: is the report without its findings", bad=bad, hint=hint)
 
 
 def check_text(name: str, text: str, runs: dict[str, Rows]) -> Iterator[Check]:
@@ -279,7 +271,13 @@ def check_facts(files: GoldenFiles, least: int) -> Iterator[Check]:
     bad = some([*wrong, *(f"{one} is used twice" for one, count in ids.items() if count > 1)], 3)
     hint = 'A fact is {"id": "B1", "fact": "…", "difficulty": "high", "mean_score": null}.'
     yield check(f"{name}: every fact has id, sentence and difficulty", bad=bad and f"{name}: {bad}", hint=hint)
-    bad, hint = some(repeated(facts), 3), "Keep one of them; the benchmark has more than one thing to find."
+    seen_before: dict[frozenset[str], str] = {}
+    twice: list[str] = []  # each would count the same finding again
+    for fact in facts:
+        words = frozenset(re.findall(r"[\w.:#%-]+", str(fact.get("fact", "")).lower()))
+        twice += [f"{fact.get('id')} repeats {seen_before[words]}"] if words in seen_before else []
+        seen_before.setdefault(words, str(fact.get("id")))
+    bad, hint = some(twice, 3), "Keep one of them; the benchmark has more than one thing to find."
     yield check(f"{name}: no fact repeats another", bad=bad and f"{name}: {bad}", hint=hint)
 
 
@@ -294,24 +292,6 @@ def fault(fact: dict[str, Any]) -> str:
     if fact.get("mean_score") is not None and as_number(fact["mean_score"]) is None:
         return f"has mean_score {fact['mean_score']!r}, expected a number or null"
     return ""
-
-
-def repeated(facts: Sequence[dict[str, Any]]) -> Iterator[str]:
-    """Facts that are another in other words: each would count the same finding twice."""
-    seen: dict[frozenset[str], str] = {}
-    for fact in facts:
-        words = frozenset(re.findall(r"[\w.:#%-]+", str(fact.get("fact", "")).lower()))
-        if words in seen:
-            yield f"{fact.get('id')} repeats {seen[words]}"
-        seen.setdefault(words, str(fact.get("id")))
-
-
-def shallow_follows(path: Path, report: str) -> Check:
-    """The control is what make-shallow gives."""
-    is_same = path.read_text(encoding="utf-8", errors="replace").strip() == make_shallow(report).strip()
-    bad = "" if is_same else f"{path.name}: is not what make-shallow gives for the report"
-    hint = "Run make-shallow again whenever the report changes."
-    return judged("golden", f"{path.name}: is the report without its findings", bad=bad, hint=hint)
 
 
 def read_object(path: Path) -> dict[str, Any] | None:
