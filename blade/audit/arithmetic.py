@@ -32,10 +32,6 @@ VERSUS = re.compile(r"[\s)]*(?:vs\.?|versus|against|to|compared (?:to|with))\s+(
 """What stands between two numbers that are compared."""
 CHANGE_BEHIND = re.compile(r"[\s)]*[,(:;—–-]\s*(?:(?:a|an|i\.e\.)\s+)?(?:\w+\s+){0,3}(?:of\s+|by\s+)?")
 """What stands between two numbers and their difference."""
-COMPUTED = re.compile(
-    r"(?<![\w.+*×-])(\d[\d,]*(?:(?:\s+[a-z]+)?\s*[+*×x]\s*\d[\d,]*(?:\s+[a-z]+)?)+?)\s*=\s*(\d[\d,]*)(?![\d.])"
-)
-"""Products and sums with what comes of them: `115 tasks x 4 trials = 460`, `22*3 + 17*2 = 100`."""
 PART = re.compile(r"(?<![\w.])(\d[\d,]*)\s+(?!of\b|%|percent)[A-Za-z][\w-]*")
 
 
@@ -49,7 +45,7 @@ def check_arithmetic(document: Document) -> list[Check]:
             found += [fault for cell in row.cells for fault in check_fractions(read_text(cell, row.line))]
     for sentence in document.sentences():
         text = read_text(sentence.text, sentence.line)
-        for check in (check_fractions, check_changes, check_computed, check_breakdown):
+        for check in (check_fractions, check_changes, check_breakdown):
             found += check(text)
     return list({(one.line, one.said, one.true): one for one in found}.values())
 
@@ -153,7 +149,6 @@ Relation = Callable[[float, float], float]
 RELATIONS: dict[str, Relation] = {
     "{b} minus {a}": lambda a, b: b - a,
     "the share of {a} in {b}": lambda a, b: 100.0 * a / b if b else math.nan,
-    "{a} divided by {b}": lambda a, b: a / b if b else math.nan,
 }
 Row = tuple[Cell, Cell, Cell]
 
@@ -214,8 +209,6 @@ def fits(name: str, rows: Sequence[Row]) -> bool:
     units = [{cell.figure.unit for cell in column} for column in zip(*rows, strict=True)]
     if "share" in name:
         return units[0] == units[1] == {""} and units[2] == {"%"}
-    if "divided" in name:
-        return units == [{""}, {""}, {""}] and all(row[2].figure.half < 0.5 for row in rows)
     kinds = {unit.replace("pp", "%") for column in units for unit in column}
     return CHANGE.search(rows[0][2].column) is not None and len(kinds) == 1
 
@@ -315,24 +308,12 @@ def check_changes(text: Text) -> Iterator[Check]:
             yield text.wrong(third, f"{change:+,.4g}", "the difference of the two numbers")
 
 
-def check_computed(text: Text) -> Iterator[Check]:
-    """`46 + 24 = 75`, `115 tasks x 4 trials = 460`."""
-    for found in COMPUTED.finditer(text.text):
-        true = sum(math.prod(map(number, re.findall(r"\d[\d,]*", term))) for term in found[1].split("+"))
-        if number(found[2]) != true:
-            yield text.wrong(found[0], f"{true:,g}", "what the numbers come to")
-
-
 def check_breakdown(text: Text) -> Iterator[Check]:
     """`1,024 failures: 600 timeouts, 300 crashes and 100 others`: parts that nearly add up to their whole."""
     head, colon, tail = without_code_marks(text.text).partition(":")
-    wholes, parts = ([number(found[1]) for found in PART.finditer(side)] for side in (head, tail))
+    wholes, parts = ([float(one[1].replace(",", "")) for one in PART.finditer(side)] for side in (head, tail))
     others = [one for one in find_figures(tail) if not one.word and not one.unit]
     if not colon or len(wholes) != 1 or len(parts) < 2 or len(parts) != len(others) or wholes[0] < max(parts):
         return
     if 0 < abs(sum(parts) - wholes[0]) <= 0.1 * wholes[0]:
         yield text.wrong(f"{wholes[0]:,g}", f"{sum(parts):,g}", "what its parts add up to")
-
-
-def number(text: str) -> float:
-    return float(text.replace(",", ""))

@@ -172,44 +172,39 @@ def find_pairs(text: str, figures: list[Figure]) -> list[Pair]:
     """Fractions, intervals and changes among neighbouring figures; a figure is in one pair at most."""
     kept, pairs, taken = hidden(text), list[Pair](), -1
     for left, right in pairwise(figures):
-        if left.start < taken:
-            continue
-        pair = _pair(kept, left, right)
-        if pair is not None:
-            pairs.append(pair)
+        between, before = kept[left.end : right.start], kept[max(0, left.start - 12) : left.start].lower()
+        kind = next((kind for kind, joint in JOINTS if joint.fullmatch(between) and _fits(kind, left, right)), None)
+        is_bracketed = before.rstrip().endswith(("[", "(")) and kept[right.end : right.end + 1] in ("]", ")")
+        is_between = re.search(r"\bbetween\s+$", before) is not None
+        if kind is None and between.strip() == ("," if is_bracketed else "and") and (is_bracketed or is_between):
+            kind = "interval"
+        if kind is not None and left.start >= taken:  # of `50–73 %` both are percentages
+            pairs.append(Pair(kind, left if left.unit else left._replace(unit=right.unit), right))
             taken = right.end
     return pairs
 
 
-def tolerance(figure: Figure) -> float:
-    """How far from a figure the truth may be, its hedge considered."""
-    if figure.hedge != "about":
-        return figure.half * (1 + 1e-9) + 1e-9 * abs(figure.value)
-    return max(figure.half, last_digit(figure.value) / 2, 0.05 * abs(figure.value)) * (1 + 1e-9)
-
-
-def last_digit(value: float) -> float:
-    """The place of a whole number's last digit that is not 0: 10 for 170."""
-    place = 1.0
-    while value and value % (place * 10) == 0:
-        place *= 10
-    return place if value else 1.0
+def _fits(kind: Pairing, left: Figure, right: Figure) -> bool:
+    if kind == "fraction":
+        return not left.unit and not right.unit and not left.signed and left.is_whole and right.is_whole
+    return left.unit in ("", right.unit) or kind == "change"
 
 
 def agrees(figure: Figure, truth: float) -> bool:
     """Whether a figure says the truth, as it is rounded and hedged; the truth in the figure's unit."""
-    near = abs(figure.value - truth) <= tolerance(figure)
-    if figure.hedge == "at least":
-        return truth >= figure.value or near
-    if figure.hedge == "at most":
-        return truth <= figure.value or near
-    if figure.hedge == "more than":
-        return truth > figure.value
-    if figure.hedge == "less than":
-        return truth < figure.value
-    if figure.hedge == "nearly":
-        return near or 0.8 * figure.value <= truth <= figure.value
-    return near
+    slack = figure.half * (1 + 1e-9) + 1e-9 * abs(figure.value)
+    if figure.hedge == "about":  # half a unit of its last digit that is not 0: 5 for 170
+        digits = f"{figure.value:.0f}" if figure.value.is_integer() and figure.value else "1"
+        last_digit = 10.0 ** (len(digits) - len(digits.rstrip("0")))
+        slack = max(figure.half, last_digit / 2, 0.05 * abs(figure.value)) * (1 + 1e-9)
+    near = abs(figure.value - truth) <= slack
+    return {
+        "at least": truth >= figure.value or near,
+        "at most": truth <= figure.value or near,
+        "more than": truth > figure.value,
+        "less than": truth < figure.value,
+        "nearly": near or 0.8 * figure.value <= truth <= figure.value,
+    }.get(figure.hedge, near)
 
 
 def hidden(text: str) -> str:
@@ -236,11 +231,10 @@ def _figure(found: re.Match[str], text: str) -> Figure:
 
 def _word_figure(found: re.Match[str], text: str) -> Figure:
     said, hedge = found[0].lower().replace("-", " "), _hedge(text, found.start())
+    value, unit = float(PARTS[said] if found["part"] else WORDS[said]), ""
     if found["part"]:
-        value = PARTS[said]
-        unit = "x" if value < 10 else "%"
-        return Figure(value, unit, 0.5, hedge or "about", False, found.start(), found.end(), word=True)
-    return Figure(float(WORDS[said]), "", 0.5, hedge, False, found.start(), found.end(), word=True)
+        unit, hedge = "x" if value < 10 else "%", hedge or "about"
+    return Figure(value, unit, 0.5, hedge, False, found.start(), found.end(), word=True)
 
 
 def _hedge(text: str, start: int) -> Hedge:
@@ -249,37 +243,9 @@ def _hedge(text: str, start: int) -> Hedge:
     for found in HEDGE.finditer(before):
         if BEHIND_HEDGE.match(before[found.end() :]):
             hedge = next(HEDGES[int(name[1:])][0] for name, words in found.groupdict().items() if words)
-            return _base_hedge(text[start:]) if found[0].lower() in ("over", "under", "above", "some") else hedge
+            whole = re.match(r"[\d,]+(?=\s+[A-Za-z])", text[start:])
+            if found[0].lower() not in ("over", "under", "above", "some") or whole is None:
+                return hedge
+            # `over 36 tasks` names what was counted over; `over 100 tasks` may do so too, or be a bound.
+            return "at least" if whole[0].endswith("00") else ""
     return ""
-
-
-def _base_hedge(rest: str) -> Hedge:
-    """`over 36 tasks` names what was counted over; `over 100 tasks` may do so too, or be a bound."""
-    whole = re.match(r"[\d,]+(?=\s+[A-Za-z])", rest)
-    if whole is None:
-        return "more than"
-    return "at least" if whole[0].endswith("00") else ""
-
-
-def _pair(text: str, left: Figure, right: Figure) -> Pair | None:
-    between = text[left.end : right.start]
-    before = text[max(0, left.start - 12) : left.start].lower()
-    for kind, joint in JOINTS:
-        if joint.fullmatch(between) and _fits(kind, left, right):
-            return Pair(kind, _like(left, right), right)
-    is_bracketed = before.rstrip().endswith(("[", "(")) and text[right.end : right.end + 1] in ("]", ")")
-    is_between = re.search(r"\bbetween\s+$", before) is not None
-    if between.strip() == ("," if is_bracketed else "and") and (is_bracketed or is_between):
-        return Pair("interval", _like(left, right), right)
-    return None
-
-
-def _fits(kind: Pairing, left: Figure, right: Figure) -> bool:
-    if kind == "fraction":
-        return not left.unit and not right.unit and not left.signed and left.is_whole and right.is_whole
-    return left.unit in ("", right.unit) or kind == "change"
-
-
-def _like(left: Figure, right: Figure) -> Figure:
-    """The first figure with the second's unit, where only the second has one: `50–73 %`."""
-    return left if left.unit else left._replace(unit=right.unit)

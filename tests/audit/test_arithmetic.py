@@ -64,12 +64,6 @@ AREAS = """
             id="share_of_none",
         ),
         pytest.param(AREAS.format(share="45.3%"), AREAS.format(share="49.3%"), ["34 (49.3%)"], id="shares_of_the_row"),
-        pytest.param(
-            "115 tasks x 4 trials = 460 attempts; 22*3 + 17*2 + 16 = 116 passed.",
-            "115 tasks x 4 trials = 440 attempts; 22*3 + 17*2 + 16 = 126 passed.",
-            ["115 tasks x 4 trials = 440", "22*3 + 17*2 + 16 = 126"],
-            id="products",
-        ),
     ],
 )
 def test_what_disagrees_is_told_and_nothing_else(report: str, false: str, said: list[str]) -> None:
