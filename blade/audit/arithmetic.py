@@ -1,7 +1,7 @@
 """A report's own arithmetic: numbers of one table or one sentence that cannot all be true, whatever the rows say.
 
-A relation between columns is taken for meant when most rows keep it and chance does not explain that; the rows that
-break it are wrong. Nothing is assumed from words alone, for a false alarm costs more than a slip that goes unnoticed.
+A relation between columns is taken for meant when most rows keep it; the rows that break it are wrong. Nothing is
+assumed from words alone, for a false alarm costs more than a slip that goes unnoticed.
 """
 
 import math
@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from blade.audit.figures import Figure, Pair, agrees, find_figures, find_pairs
 from blade.audit.markdown import QUOTED, Document, Table, shown, without_code_marks
+from blade.audit.markdown import Row as TableRow
 from blade.audit.verdicts import Check
 
 TOTAL = re.compile(
@@ -24,8 +25,6 @@ MOST_EXCEPTIONS = 0.34
 """Share of rows that may break a relation which the others keep."""
 NEAR_MISS = 0.15
 """How far a total may be off and still be meant as one."""
-CHANCE = 1e-4
-"""How likely a relation may be kept by chance and still be taken for meant."""
 SHARE_BEHIND = re.compile(r"\s*[,=:]?\s*(?:or\s+|i\.e\.,?\s+)?|\s*(?:[\w-]+\s+){0,4}?[(\[=]\s*")
 """What may stand between `12 of 50` and its share."""
 VERSUS = re.compile(r"[\s)]*(?:vs\.?|versus|against|to|compared (?:to|with))\s+(?:[\w-]+\s+){0,2}\(?")
@@ -39,7 +38,12 @@ def check_arithmetic(document: Document) -> list[Check]:
     """Everything that a report gets wrong by its own numbers, each once."""
     found: list[Check] = []
     for table in document.tables:
-        grid = make_grid(table)
+        columns = {
+            place: cells
+            for place in range(1, len(table.header))
+            if sum(map(bool, cells := [read_cell(table, row, place) for row in table.rows])) >= max(2, len(cells) // 2)
+        }
+        grid = Grid(table, columns)
         found += [*check_totals(grid), *check_relations(grid), *check_shares(grid)]
         for row in table.rows:
             found += [fault for cell in row.cells for fault in check_fractions(read_text(cell, row.line))]
@@ -83,19 +87,9 @@ class Grid(NamedTuple):
     """Numbers by column, one for each row; `None` where a cell holds none or several."""
 
 
-def make_grid(table: Table) -> Grid:
-    """The numbers of a table: columns in which most cells are one number."""
-    columns: dict[int, list[Cell | None]] = {}
-    for place in range(1, len(table.header)):
-        cells = [read_cell(table, row, place) for row in range(len(table.rows))]
-        if sum(cell is not None for cell in cells) >= max(2, len(cells) // 2):
-            columns[place] = cells
-    return Grid(table, columns)
-
-
-def read_cell(table: Table, number: int, place: int) -> Cell | None:
+def read_cell(table: Table, row: TableRow, place: int) -> Cell | None:
     """What a cell states; `None` when it holds words, or numbers that belong to no one thing."""
-    row, text = table.rows[number], table.rows[number].cell(place)
+    text = row.cell(place)
     figures = [one for one in find_figures(text) if not one.word]
     pairs = find_pairs(text, figures)
     rest = figures[2:] if pairs else figures[1:]
@@ -111,20 +105,12 @@ def read_cell(table: Table, number: int, place: int) -> Cell | None:
     return Cell(figure, row.line, head, table.header[place], text, whole, share)
 
 
-def is_total_row(cell: Cell) -> bool:
-    return TOTAL.fullmatch(cell.row) is not None
-
-
-def is_total_column(cell: Cell) -> bool:
-    return TOTAL.fullmatch(cell.column) is not None
-
-
 def check_totals(grid: Grid) -> Iterator[Check]:
     """A row of totals that misses its sum by a little, or where another column keeps it; likewise a column of them."""
-    down = [one for cells in grid.columns.values() for one in sums_of(cells, is_total_row)]
+    down = [one for cells in grid.columns.values() for one in sums_of(cells, "row")]
     most = math.inf if any(off == 0 and true for _, off, true in down) else NEAR_MISS
     rows = [[cell for cell in row if cell and cell.figure.is_whole] for row in zip(*grid.columns.values(), strict=True)]
-    across = [one for row in rows for one in list(sums_of(row, is_total_column))[:1]]
+    across = [one for row in rows for one in list(sums_of(row, "column"))[:1]]
     if sum(off == 0 for _, off, _ in across) < max(2, (1 - MOST_EXCEPTIONS) * len(across)):
         across = []
     for cell, off, true in [*(one for one in down if one[1] <= most), *across]:
@@ -132,10 +118,10 @@ def check_totals(grid: Grid) -> Iterator[Check]:
             yield cell.wrong(f"{true:,g}", "the parts add up to it")
 
 
-def sums_of(cells: Sequence[Cell | None], is_total: Callable[[Cell], bool]) -> Iterator[tuple[Cell, float, float]]:
+def sums_of(cells: Sequence[Cell | None], head: str) -> Iterator[tuple[Cell, float, float]]:
     """A total, how far it is off and its true sum; of fractions the parts and the wholes each by themselves."""
-    total = next((cell for cell in cells if cell is not None and is_total(cell)), None)
-    parts = [cell for cell in cells if cell is not None and not is_total(cell)]
+    totals = [cell for cell in cells if cell is not None and TOTAL.fullmatch(getattr(cell, head))]
+    total, parts = totals[0] if totals else None, [cell for cell in cells if cell is not None and cell not in totals]
     if total is None or len(parts) < 2 or None in cells:
         return
     for whole, figures in ((total.figure, [one.figure for one in parts]), (total.whole, [one.whole for one in parts])):
@@ -163,65 +149,36 @@ def check_relations(grid: Grid) -> Iterator[Check]:
     for places in permutations([place for place, cells in columns.items() if any(cells)], 3):
         lines = zip(*(columns[place] for place in places), strict=True)
         rows = [(a, b, c) for a, b, c in lines if a is not None and b is not None and c is not None]
+        units = [{cell.figure.unit for cell in column} for column in zip(*rows, strict=True)]
         for name, relation in RELATIONS.items():
-            if not fits(name, rows):
+            if len(rows) < LEAST_ROWS:
                 continue
-            broken = [
-                row for row in rows if abs(relation(*values_of(row)[:2]) - values_of(row)[2]) > slack(relation, row)
-            ]
-            telling = has_changed if "minus" in name else is_telling
-            kept = {values_of(row) for row in rows if row not in broken and telling(row)}
-            if len(kept) < LEAST_ROWS or not 0 < len(broken) <= MOST_EXCEPTIONS * len(rows):
+            if "minus" in name:
+                is_one_unit = len({unit.replace("pp", "%") for column in units for unit in column}) == 1
+                if not is_one_unit or not CHANGE.search(rows[0][2].column):
+                    continue
+            elif units != [{""}, {""}, {"%"}]:
                 continue
-            if is_chance(len(kept), [row[2].figure.value for row in rows], max(slack(relation, row) for row in rows)):
+            broken = [row for row in rows if not keeps(relation, row)]
+            # Of what did not change nothing can be told.
+            kept = {tuple(cell.figure.value for cell in row) for row in rows if row not in broken}
+            if sum(values[2] != 0.0 for values in kept) < LEAST_ROWS or len(broken) > MOST_EXCEPTIONS * len(rows):
                 continue
             for a, b, c in broken:
                 true = relation(a.figure.value, b.figure.value)
                 yield c.wrong(f"{true:,.4g}", name.format(a=shown(a.column), b=shown(b.column)))
 
 
-def values_of(row: Row) -> tuple[float, float, float]:
-    a, b, c = row
-    return a.figure.value, b.figure.value, c.figure.value
-
-
-def is_telling(row: Row) -> bool:
-    """Whether three numbers could have shown that a relation does not hold: none is 0, and no two are equal."""
-    return 0.0 not in values_of(row) and len(set(values_of(row))) == len(row)
-
-
-def has_changed(row: Row) -> bool:
-    """Whether a difference is one: of what did not change nothing can be told."""
-    return row[2].figure.value != 0.0
-
-
-def is_chance(kept: int, values: Sequence[float], half: float) -> bool:
-    """Whether so many of some numbers may have met their targets by chance, each hit being this wide."""
-    spread = max(values) - min(values)
-    hit = min(1.0, 2 * half / spread) if spread else 1.0
-    return math.comb(len(values), kept) * hit**kept > CHANCE
-
-
-def fits(name: str, rows: Sequence[Row]) -> bool:
-    """Whether a relation makes sense for the units of three columns."""
-    if len(rows) < LEAST_ROWS:
-        return False
-    units = [{cell.figure.unit for cell in column} for column in zip(*rows, strict=True)]
-    if "share" in name:
-        return units[0] == units[1] == {""} and units[2] == {"%"}
-    kinds = {unit.replace("pp", "%") for column in units for unit in column}
-    return CHANGE.search(rows[0][2].column) is not None and len(kinds) == 1
-
-
-def slack(relation: Relation, row: Row) -> float:
-    """How far a number may be from what two rounded ones give; counts are exact."""
+def keeps(relation: Relation, row: Row) -> bool:
+    """Whether the third number follows from the first two, as all three are rounded; counts are exact."""
     a, b, c = (cell.figure for cell in row)
+    true = relation(a.value, b.value)
     moved = [
-        abs(relation(a.value + one, b.value + other) - relation(a.value, b.value))
+        abs(relation(a.value + one, b.value + other) - true)
         for one in ((a.half, -a.half) if a.half < 0.5 else (0.0,))
         for other in ((b.half, -b.half) if b.half < 0.5 else (0.0,))
     ]
-    return max(moved) + c.half * 1.001 + 1e-9
+    return abs(true - c.value) <= max(moved) + c.half * 1.001 + 1e-9
 
 
 def check_shares(grid: Grid) -> Iterator[Check]:
@@ -235,8 +192,8 @@ def check_shares(grid: Grid) -> Iterator[Check]:
             continue
         found = SHARE_OF.search(without_code_marks(grid.table.header[place]))
         stated = int((found[1] or found[2]).replace(",", "")) if found else None
-        known = {int(sum(n.figure.value for n, _ in pairs if not is_total_row(n))), stated or 0}
-        known |= {int(n.figure.value) for n, _ in pairs if is_total_row(n)}
+        known = {int(sum(n.figure.value for n, _ in pairs if not TOTAL.fullmatch(n.row))), stated or 0}
+        known |= {int(n.figure.value) for n, _ in pairs if TOTAL.fullmatch(n.row)}
         kept = {
             whole: sum(agrees(p.figure, 100.0 * n.figure.value / whole) for n, p in pairs) for whole in known if whole
         }

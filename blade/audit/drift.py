@@ -30,7 +30,9 @@ def drifts(evidence: Evidence) -> list[Drift]:
         if source.run is None:
             gone = f"the rollouts of {name} are gone; numbers were held against analysis.json alone."
             found.append(Drift(gone, False))
-        elif not are_same(means(source.run), then):
+        elif (now := means(source.run)).keys() != then.keys() or any(
+            abs(now[task] - score) > SMALLEST * max(1.0, abs(score)) for task, score in then.items()
+        ):
             changed = f"the rollouts of {name} have changed since they were diagnosed; run `blade diagnose` again."
             found.append(Drift(changed, True))
     return found
@@ -43,9 +45,3 @@ def means(run: Run) -> dict[str, float]:
     count = np.bincount(task, minlength=width)
     total = np.bincount(task, weights=run.table.reward[scored], minlength=width)
     return {run.table.tasks[at]: float(total[at] / count[at]) for at in np.flatnonzero(count).tolist()}
-
-
-def are_same(now: dict[str, float], then: dict[str, float]) -> bool:
-    return now.keys() == then.keys() and all(
-        abs(now[task] - score) <= SMALLEST * max(1.0, abs(score)) for task, score in then.items()
-    )

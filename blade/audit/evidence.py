@@ -54,19 +54,9 @@ class Source:
         """Its rollouts with their verdicts."""
         if self.run is None:
             return None
-        success = decide_success(self.run.table, self.rule)[1].tolist()
-        verdicts = {self.run.table.citation(row): verdict(value) for row, value in enumerate(success)}
-        return Judged(run=self.run, passed=verdicts)
-
-
-def as_json(value: msgspec.Struct) -> Any:
-    """A Struct as its file holds it."""
-    return msgspec.json.decode(msgspec.json.encode(value))
-
-
-def verdict(value: float) -> bool | None:
-    """Whether a rollout passed; nan is unknown."""
-    return None if value != value else value == 1.0
+        success = enumerate(decide_success(self.run.table, self.rule)[1].tolist())
+        known = {self.run.table.citation(row): None if value != value else value == 1.0 for row, value in success}
+        return Judged(run=self.run, passed=known)
 
 
 @dataclass(frozen=True)
@@ -81,8 +71,9 @@ class Evidence:
     @cached_property
     def documents(self) -> dict[str, Any]:
         """JSON documents by the names that addresses use."""
-        found = {} if self.comparison is None else {"comparison": as_json(self.comparison)}
-        return found | {name: as_json(source.analysis) for name, source in zip(self.names, self.sources, strict=False)}
+        structs: dict[str, Any] = {} if self.comparison is None else {"comparison": self.comparison}
+        structs |= {name: source.analysis for name, source in zip(self.names, self.sources, strict=False)}
+        return {name: msgspec.json.decode(msgspec.json.encode(struct)) for name, struct in structs.items()}
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -134,7 +125,12 @@ def evidence_in(folder: Path) -> Evidence:
     Raises:
         InputError: it holds neither a diagnosis nor a comparison, or one that cannot be read.
     """
-    comparison = read_comparison(folder / COMPARISON) if (folder / COMPARISON).is_file() else None
+    comparison, stored = None, folder / COMPARISON
+    if stored.is_file():
+        try:
+            comparison = DECODER.decode(stored.read_bytes())
+        except (OSError, msgspec.MsgspecError, UnicodeDecodeError) as error:
+            raise InputError(f"{stored}: cannot be read: {error}; run `blade compare` again.") from error
     places = [folder] if (folder / ANALYSIS).is_file() else sorted(path.parent for path in folder.glob(f"*/{ANALYSIS}"))
     if comparison is None and not places:
         open_workspace(folder)  # says what is missing
@@ -151,14 +147,6 @@ def source_in(workspace: Workspace) -> Source:
     request = workspace.request
     rule = None if request is None else request.analyze.success
     return Source(relabel(workspace.analysis, workspace.labels), None if request is None else workspace.run, rule)
-
-
-def read_comparison(place: Path) -> Comparison:
-    """A `comparison.json`."""
-    try:
-        return DECODER.decode(place.read_bytes())
-    except (OSError, msgspec.MsgspecError, UnicodeDecodeError) as error:
-        raise InputError(f"{place}: cannot be read: {error}; run `blade compare` again.") from error
 
 
 def evidence_of(

@@ -17,10 +17,9 @@ def check_prose(text: str, evidence: Evidence) -> Iterator[Check]:
     for block in statements(document):
         numbers = [check for one in block.spoken for check in binder.check(one._replace(text=without_quotes(one.text)))]
         yield from numbers
-        about = {"supported": set[str](), "contradicted": set[str]()}
+        about: dict[str, set[str]] = {"supported": set(), "contradicted": set()}
         for check in numbers:
-            if check.verdict in about and '["' in check.why:
-                own = (task for task in evidence.tasks if f'["{task}"]' in check.why)
-                about[check.verdict] |= set(own)
+            if check.verdict in about:
+                about[check.verdict] |= {task for task in evidence.tasks if f'["{task}"]' in check.why}
         proven = about["supported"] - about["contradicted"]
         yield from references.check(block, proven, about["contradicted"])

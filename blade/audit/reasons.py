@@ -6,7 +6,8 @@ is the reader's own word, which nobody can verify.
 
 import re
 from collections.abc import Iterator
-from typing import Any
+from contextlib import suppress
+from itertools import product
 
 from blade.audit.evidence import Evidence
 from blade.audit.prose import check_prose
@@ -31,7 +32,12 @@ def check_reasons(claimed: ClaimedText, evidence: Evidence) -> Iterator[Check]:
         cause = causes[int(found[2])]
         if is_by_rule(cause["author"]):
             continue  # what rules say is counted from the rows
-        numbers = set(NUMBER.findall(cited_text(cause, evidence)))
+        numbers: set[str] = set()
+        cited = {entry["citation"].partition("#")[0] for entry in cause.get("evidence", [])}
+        for citation, run in product(cited, [source.run for source in evidence.sources if source.run is not None]):
+            with suppress(BladeError):
+                items = run.rollout_at(run.row(citation)).items
+                numbers |= {number for item in items for number in NUMBER.findall(item.text)}
         for check in check_prose(claim.text, evidence):
             if check.verdict != "supported" and check.said.strip("$€£ %").rstrip(".,") in numbers:
                 check = check._replace(verdict="supported", true="", why="stands in a cited rollout")
@@ -51,16 +57,3 @@ def check_reason(label: Label, evidence: Evidence) -> None:
     if wrong is not None:
         true = f"true is {wrong.true}" if wrong.true else wrong.why
         raise UsageError(f"the reason says {wrong.said}, but {true}.")
-
-
-def cited_text(cause: dict[str, Any], evidence: Evidence) -> str:
-    """Everything said in the rollouts that a label cites."""
-    texts: list[str] = []
-    cited = {entry["citation"].partition("#")[0] for entry in cause.get("evidence", [])}
-    for run in (source.run for source in evidence.sources if source.run is not None):
-        for citation in cited:
-            try:
-                texts += [item.text for item in run.rollout_at(run.row(citation)).items]
-            except BladeError:
-                continue
-    return "\n".join(texts)
