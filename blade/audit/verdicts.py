@@ -59,6 +59,11 @@ class Audit:
         """What nobody can judge, because nothing is there to judge it by."""
         return self.of("unverifiable")
 
+    @property
+    def faults(self) -> list[Check]:
+        """What is wrong, or carries no address."""
+        return [*self.contradicted, *self.unbound]
+
 
 def as_document(audit: Audit) -> dict[str, Any]:
     """An audit as `--json` prints it."""

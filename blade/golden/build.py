@@ -12,7 +12,6 @@ import msgspec
 from blade.audit.check import check_report
 from blade.audit.evidence import Evidence, evidence_of
 from blade.audit.verdicts import Check
-from blade.diagnosis import Analysis
 from blade.golden.shallow import make_shallow
 from blade.golden.sidecar import sidecar_of
 from blade.golden.sources import NARRATIVE, VERSUS, Source, diagnose_model
@@ -59,8 +58,7 @@ class Built(msgspec.Struct, frozen=True, kw_only=True):
     def faults(self) -> list[Check]:
         """What in the report is wrong, or carries no address."""
         claimed = self.rendered.with_lines(self.constants)
-        audit = check_report(self.report, evidence=self.evidence, claimed=claimed)
-        return [*audit.contradicted, *audit.unbound]
+        return check_report(self.report, evidence=self.evidence, claimed=claimed).faults
 
 
 def build(source: Source, model: str) -> Built:
@@ -71,7 +69,10 @@ def build(source: Source, model: str) -> Built:
         WritingError: it names what is not there, with line and column.
         UsageError: rollouts are missing, or a label's proof does not hold.
     """
-    narrative = narrative_for(source, model)
+    narrative = read_narrative(source.place(model, NARRATIVE))
+    about = narrative.front.model
+    if about != model:
+        raise NarrativeError(f"{narrative.where}: its front matter says it is about {about!r}, not {model!r}.")
     found = [diagnose_model(source, one) for one in model.split(VERSUS, 1)]
     evidence = evidence_of(found, slices=source.options.slices)
     prose = Prose(narrative=narrative, sources=evidence.writing, left_out=None)
@@ -80,7 +81,12 @@ def build(source: Source, model: str) -> Built:
         rendered = render_comparison(evidence.comparison, prose).appendix
         files = {f"{model}{REPORT}": rendered.text.encode()}
     else:
-        check_sections(narrative, found[0].analysis)
+        contrasts = [CONTRASTS] if found[0].analysis.buckets.sometimes else []
+        check_headings(narrative, [*REQUIRED, *contrasts], PROSE_SECTIONS)
+        examples = len(re.findall(r"^### ", narrative.sections[EXAMPLES], re.MULTILINE))
+        if examples < LEAST_EXAMPLES:
+            seen = f"{narrative.where}: {EXAMPLES} has {examples} sub-sections (###)"
+            raise NarrativeError(f"{seen}, expected {LEAST_EXAMPLES} at least, one per example.")
         command = f"blade golden build {source.benchmark} --model {model}"
         texts = render_texts(found[0].analysis, command=command, prose=prose, benchmark=source.benchmark)
         rendered = texts.appendix
@@ -90,25 +96,6 @@ def build(source: Source, model: str) -> Built:
             f"{model}{SHALLOW}": make_shallow(rendered.text).encode(),
         }
     return Built(model=model, files=files, rendered=rendered, constants=narrative.front.constants, evidence=evidence)
-
-
-def narrative_for(source: Source, model: str) -> Narrative:
-    """The narrative of a model; it must be about that model."""
-    narrative = read_narrative(source.place(model, NARRATIVE))
-    about = narrative.front.model
-    if about != model:
-        raise NarrativeError(f"{narrative.where}: its front matter says it is about {about!r}, not {model!r}.")
-    return narrative
-
-
-def check_sections(narrative: Narrative, analysis: Analysis) -> None:
-    """Raises when the narrative has a section no report has, or lacks one that every golden report has."""
-    wanted = [*REQUIRED, *([CONTRASTS] if analysis.buckets.sometimes else [])]
-    check_headings(narrative, wanted, PROSE_SECTIONS)
-    examples = re.findall(r"^### ", narrative.sections[EXAMPLES], re.MULTILINE)
-    if len(examples) < LEAST_EXAMPLES:
-        seen = f"{narrative.where}: {EXAMPLES} has {len(examples)} sub-sections (###)"
-        raise NarrativeError(f"{seen}, expected {LEAST_EXAMPLES} at least, one per example.")
 
 
 def check_headings(narrative: Narrative, wanted: Sequence[str], known: Sequence[str]) -> None:

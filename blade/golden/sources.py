@@ -55,10 +55,12 @@ def source_of(package: Package) -> Source:
     """The source of a package."""
     own = own_block(package.folder / "config.yaml")
     pack = None if package.skill is None else package.skill.parent / "assets" / "taxonomy.yaml"
+    places = [root / "golden_reports" / package.name for root in checkouts(package.folder)]
+    places.append(package.folder / "golden_reports")  # where the reports of a benchmark belong that has none yet
     return Source(
         benchmark=package.name,
         rollouts={path.stem: path for path in package.rollouts},
-        folder=package.golden or golden_place(package.folder),
+        folder=package.golden or places[0],
         options=AnalyzeOptions(
             success=own.success,
             slices=tuple(own.slices),
@@ -89,12 +91,6 @@ def choose_golden(place: Path, report: str, model: str | None = None) -> GoldenF
     return chosen[0]
 
 
-def golden_place(folder: Path) -> Path:
-    """Where golden reports of a benchmark belong that has none yet."""
-    roots = checkouts(folder)
-    return roots[0] / "golden_reports" / folder.name if roots else folder / "golden_reports"
-
-
 def own_block(config: Path) -> OwnBlock:
     """What the configuration says under `blade`."""
     if not config.is_file():
@@ -118,16 +114,13 @@ def diagnose_model(source: Source, model: str) -> Diagnosed:
     read = with_named_fields(ReadOptions(), source.options)
     (run,) = read_runs([str(source.rollouts[model])], read)
     found = diagnose(run, source.options)
-    labels = source.place(model, LABELS)
-    return with_labels(found, labels) if labels.is_file() else found
-
-
-def with_labels(found: Diagnosed, place: Path) -> Diagnosed:
-    """The diagnosis with the labels of a file in force, each checked."""
-    given = read_labels(place)
-    for label in given.values():
+    place = source.place(model, LABELS)
+    if not place.is_file():
+        return found
+    labels = read_labels(place)
+    for label in labels.values():
         try:
             check_label(label, found.analysis, found.run)
         except UsageError as error:
             raise UsageError(f"{place.name}: label of task {label.task}: {error}") from error
-    return found._replace(analysis=relabel(found.analysis, given))
+    return found._replace(analysis=relabel(found.analysis, labels))
