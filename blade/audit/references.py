@@ -28,6 +28,8 @@ BUCKET = re.compile(
 )
 """What says of a task which bucket it is in."""
 COMMAND = "it exists"
+RIGHT_BEHIND = re.compile(r"\s*[(\[]?\s*(?:\w+\s+)?")
+"""What may stand between a quotation and the citation behind it that it belongs to."""
 NEAR_BY = 14
 """Characters between a quotation and the citation it surely belongs to, at most."""
 WORDS = re.compile(r"[^\W_]+")
@@ -173,12 +175,17 @@ class References:
                     yield Check(line, label[0], "contradicted", told, why, sentence=shown(text)), one.task
 
     def check_quotes(self, text: str, line: int, cited: Sequence[Mention]) -> Iterator[tuple[Check, str]]:
-        """Every quotation, at the nearest place that is cited or anywhere, and the citation it was found at."""
+        """Every quotation, at the place it names or anywhere, and the citation it was found at."""
         for found in QUOTED.finditer(blanked_code(text)):
             quoted = text[found.start() : found.end()]
             words = without_code_marks(quoted[1:-1]).strip()
-            gaps = [(max(start - found.end(), found.start() - end), key) for key, start, end in cited]
-            gap, citation = min(gaps, default=(0, ""))
+            # A citation right behind it, as in “words” (`1:2`), else the last before, else any.
+            before = [one for one in cited if one[1] < found.start()]
+            behind = [one for one in cited if one[1] >= found.end()]
+            is_behind = behind and RIGHT_BEHIND.fullmatch(text[found.end() : behind[0][1]])
+            place = behind[:1] if is_behind or not before else before[-1:]
+            citation, start, end = place[0] if place else ("", found.end(), found.start())
+            gap = max(start - found.end(), found.start() - end)
             if not citation and len(words.split()) < FEWEST_WORDS:
                 continue
             verdict, why = self.quote_verdict(words, citation)

@@ -26,8 +26,6 @@ WEAKEST = 0.10
 """The least support by the golden report that others can be measured by."""
 LEAST_BOUND, BOUND = 0.25, 0.8
 """A passage with every value of a fact's check, and this share of its other words, supports it so well."""
-LEAST_SHARED = 0.15
-"""Share of a fact's words, by weight, that a passage must have."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +72,7 @@ class Wanted:
     def support(self, passage: Passage) -> float:
         """How well a passage supports the fact, from 0 to 1."""
         shared = sum(self.weights[word] for word in self.passage.known & passage.known)
-        if not self.total or shared < LEAST_SHARED * self.total:
+        if not self.total:
             return 0.0
         held = len(self.values & passage.values) / len(self.values) if self.values else 1.0
         score = shared / self.total * (0.25 + 0.75 * held)
