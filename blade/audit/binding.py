@@ -14,7 +14,7 @@ from blade.audit.figures import Figure, Pair, agrees, find_figures, find_pairs
 from blade.audit.markdown import CODE_CLOSE, CODE_OPEN, shown
 from blade.audit.mentions import TASK_HEAD, Spoken, tasks_in
 from blade.audit.task_rates import TaskRates
-from blade.audit.verdicts import FOLLOWS, Check, Verdict
+from blade.audit.verdicts import FOLLOWS, Check
 from blade.report.values import Value, stem, stems
 
 ENOUGH = 2.2
@@ -104,7 +104,7 @@ class Binder:
     def check(self, spoken: Spoken) -> Iterator[Check]:
         """What became of every number of a text."""
         self.figures = figures = find_figures(spoken.text)
-        self.base_before = ""
+        self.base_before, self.tied = "", {}
         pairs = find_pairs(spoken.text, figures)
         fractions = [pair for pair in pairs if pair.kind == "fraction"]
         self.bases = {pair.first.start: pair.second for pair in fractions}
@@ -119,7 +119,7 @@ class Binder:
                 found.append((figure, self.check_figure(figure, spoken, bound)))
             ends = next((pair for pair in pairs if pair.kind == "interval" and pair.first == figure), None)
             if ends is not None:
-                settled |= self.interval(ends, spoken, bound)
+                settled |= self.interval(ends, spoken)
                 if figure.start in settled:
                     found[-1] = (figure, settled[figure.start])
         for figure, check in found:
@@ -146,29 +146,19 @@ class Binder:
                     return known
         return ""
 
-    def interval(self, pair: Pair, spoken: Spoken, bound: dict[int, Value]) -> dict[int, Check]:
-        """The ends of an interval right behind a number: those of its value, both of them."""
-        before = [one for one in self.figures if one.end <= pair.start]
-        if not before or before[-1].start not in bound:
+    def interval(self, pair: Pair, spoken: Spoken) -> dict[int, Check]:
+        """The ends of an interval right behind a number, where they are those of its value."""
+        before = [one for one in self.figures if one.end <= pair.start][-1:]
+        if not before or len(re.findall(r"\w+", spoken.text[before[0].end : pair.start])) > MOST_BETWEEN:
             return {}
-        if len(re.findall(r"\w+", spoken.text[before[-1].end : pair.start])) > MOST_BETWEEN:
-            return {}
-        of = [bound[before[-1].start], *self.tied.get(before[-1].start, ())]
-        ends_of = [
-            [one for one in self.by_address.get(f"{parent_of(value)}/ci95", ()) if "| ci" in one.written]
-            for value in of
-        ]
-        intervals = [ends for ends in ends_of if len(ends) == 2]
-        figures = (pair.first, pair.second)
-        matching = [ends for ends in intervals if all(map(says, figures, ends))]
-        found: dict[int, Check] = {}
-        for figure, end in zip(figures, (matching or intervals or [[]])[0], strict=False):
-            is_right = says(figure, end)
-            said, true = spoken.text[figure.start : figure.end].strip(), "" if is_right else printed(figure, end)
-            write, sentence = f"{{{{ {end.written} }}}}", shown(spoken.text)
-            verdict: Verdict = "supported" if is_right else "contradicted"
-            found[figure.start] = Check(spoken.line, said, verdict, true, end.written, write, sentence)
-        return found
+        for value in self.tied.get(before[0].start, ()):
+            ends = [one for one in self.by_address.get(f"{parent_of(value)}/ci95", ()) if "| ci" in one.written]
+            figures = [pair.first, pair.second]
+            if len(ends) == 2 and all(map(says, figures, ends)):
+                texts = [spoken.text[figure.start : figure.end].strip() for figure in figures]
+                checks = [Check(spoken.line, text, "supported", why=ends[0].written) for text in texts]
+                return {figure.start: check for figure, check in zip(figures, checks, strict=True)}
+        return {}
 
     def check_figure(self, figure: Figure, spoken: Spoken, bound: dict[int, Value]) -> Check:
         """What became of one number; of `3 of 5` the two stand for different values."""
@@ -192,7 +182,7 @@ class Binder:
         agreeing = [one for one in found if says(figure, one.value) and not is_overshadowed(one, found)]
         if agreeing and agreeing[0].score >= TIED * best and agreeing[0].weight >= ENOUGH:
             bound[figure.start] = agreeing[0].value
-            self.tied[figure.start] = [one.value for one in agreeing[1:] if one.score >= TIED * best]
+            self.tied[figure.start] = [one.value for one in agreeing if one.score >= TIED * best]
             return Check(spoken.line, said, "supported", why=agreeing[0].value.written, sentence=sentence)
         if beside is None and self.is_whole_of(figure, portion, found, spoken, bound):
             return Check(spoken.line, said, "supported", why=FOLLOWS, sentence=sentence)

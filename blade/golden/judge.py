@@ -204,11 +204,11 @@ def made_up(said: Passages, truth: Truth, known: set[str]) -> Iterator[Statement
     """Rollouts and quotes that do not exist, where the rollouts are at hand; what the golden report has does."""
     for one in said.sentences:
         cited = [code for code in codes(one) if split_citation(code)]
-        for citation in cited:
-            if truth.has_rollout(citation) is False and truth.knows_task_of(citation) and citation not in known:
+        for citation in cited:  # what names no task of the run may be a time
+            if truth.lacks(citation) and citation.rpartition(":")[0] in truth.tasks and citation not in known:
                 yield Statement(holds=False, line=one.line, said=citation, true="no such rollout", is_made_up=True)
         for quote in quotes(one) if truth.texts and cited else ():
-            if quote not in known and not any(quote in text for text in truth.squeezed_texts):
+            if quote not in known and not any(quote in text for text in truth.squeezed_texts.values()):
                 yield Statement(holds=False, line=one.line, said=quote, true="nobody says so", is_made_up=True)
 
 
