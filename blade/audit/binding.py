@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from blade.audit.figures import Figure, Pair, agrees, find_figures, find_pairs
-from blade.audit.markdown import CODE_CLOSE, CODE_OPEN, shown
+from blade.audit.markdown import CODE_CLOSE, CODE_OPEN
 from blade.audit.mentions import TASK_HEAD, Spoken, tasks_in
 from blade.audit.task_rates import TaskRates
 from blade.audit.verdicts import FOLLOWS, Check
@@ -155,18 +155,15 @@ class Binder:
             ends = [one for one in self.by_address.get(f"{parent_of(value)}/ci95", ()) if "| ci" in one.written]
             figures = [pair.first, pair.second]
             if len(ends) == 2 and all(map(says, figures, ends)):
-                texts = [spoken.text[figure.start : figure.end].strip() for figure in figures]
-                checks = [Check(spoken.line, text, "supported", why=ends[0].written) for text in texts]
-                return {figure.start: check for figure, check in zip(figures, checks, strict=True)}
+                return {figure.start: spoken.check(figure, "supported", why=ends[0].written) for figure in figures}
         return {}
 
     def check_figure(self, figure: Figure, spoken: Spoken, bound: dict[int, Value]) -> Check:
         """What became of one number; of `3 of 5` the two stand for different values."""
-        said, sentence = spoken.text[figure.start : figure.end].strip(), shown(spoken.text)
         base, portion = self.bases.get(figure.start), self.portions.get(figure.start)
         if portion is not None and not portion.value <= figure.value > 0:
             why = f"{portion.value:,g} cannot be of {figure.value:,g}"
-            return Check(spoken.line, said, "contradicted", f"at least {portion.value:,g}", why, sentence=sentence)
+            return spoken.check(figure, "contradicted", f"at least {portion.value:,g}", why=why)
         # No two counts of a sentence stand for the same value.
         taken = [value for value in bound.values() if value.kind == "count"]
         found = [one for one in self.candidates(figure, spoken, base) if one.value not in taken]
@@ -176,16 +173,16 @@ class Binder:
         if beside is not None:
             if says(figure, beside):
                 bound[figure.start] = beside
-                return Check(spoken.line, said, "supported", why=beside.written, sentence=sentence)
+                return spoken.check(figure, "supported", why=beside.written)
             found = [one for one in found if not one.value.names]
         best = found[0].score if found else 0.0
         agreeing = [one for one in found if says(figure, one.value) and not is_overshadowed(one, found)]
         if agreeing and agreeing[0].score >= TIED * best and agreeing[0].weight >= ENOUGH:
             bound[figure.start] = agreeing[0].value
             self.tied[figure.start] = [one.value for one in agreeing if one.score >= TIED * best]
-            return Check(spoken.line, said, "supported", why=agreeing[0].value.written, sentence=sentence)
+            return spoken.check(figure, "supported", why=agreeing[0].value.written)
         if beside is None and self.is_whole_of(figure, portion, found, spoken, bound):
-            return Check(spoken.line, said, "supported", why=FOLLOWS, sentence=sentence)
+            return spoken.check(figure, "supported", why=FOLLOWS)
         near = [one for one in found if fits(figure, one.value)][:MOST_NEAR]
         if not near or near[0].score < STRONG:
             near = self.equal_values(figure) or near
@@ -199,8 +196,8 @@ class Binder:
         is_plain = portion is None and not is_taken and not figure.signed and not figure.word and is_told
         if is_plain and is_clear(near, found, agreeing) and self.is_named(near[0], figure, spoken):
             true = printed(figure, near[0].value)
-            return Check(spoken.line, said, "contradicted", true, near[0].value.written, write, sentence)
-        return Check(spoken.line, said, "unbound", why=why, write=write, sentence=sentence)
+            return spoken.check(figure, "contradicted", true, why=near[0].value.written, write=write)
+        return spoken.check(figure, "unbound", why=why, write=write)
 
     def equal_values(self, figure: Figure) -> list[Candidate]:
         """Values that a number would be right for, whatever the words, those of the fewest steps first."""

@@ -7,7 +7,7 @@ the rows. Without rows a report is checked against itself alone.
 from blade.audit.arithmetic import check_arithmetic
 from blade.audit.evidence import Evidence
 from blade.audit.figures import find_figures
-from blade.audit.markdown import read_document, shown
+from blade.audit.markdown import read_document
 from blade.audit.mentions import statements
 from blade.audit.prose import check_prose
 from blade.audit.reasons import check_reasons
@@ -59,7 +59,7 @@ def check_alone(text: str) -> Audit:
     """A report without rows: numbers that disagree with one another, and those nobody can judge."""
     document = read_document(text)
     checks = check_arithmetic(document) + [
-        Check(spoken.line, spoken.text[one.start : one.end], "unverifiable", why=NO_ROWS, sentence=shown(spoken.text))
+        spoken.check(one, "unverifiable", why=NO_ROWS)
         for statement in statements(document)
         for spoken in statement.spoken
         for one in find_figures(spoken.text)

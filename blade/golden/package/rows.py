@@ -39,6 +39,8 @@ class Row:
     """What stands where the score should be, for messages."""
     fingerprint: str
     """Hash of what was said; empty when nothing was."""
+    value: dict[str, Any]
+    """The whole row, where it was asked for; empty otherwise."""
 
     @property
     def key(self) -> str:
@@ -70,31 +72,49 @@ class Rows:
         return found
 
 
-def read_rows(path: Path) -> Rows:
-    """The rows of a file; a line that is none is told, and the reading goes on."""
+def read_rows(path: Path, *, whole: bool = False) -> Rows:
+    """The rows of a file, whole if asked; a line that is none is told, and the reading goes on."""
     objects: list[tuple[int, dict[str, Any]]] = []
     bad: list[tuple[int, str]] = []
-    for number, line in lines_of(path):
-        value, reason = decode(line)
-        if value is None:
-            bad.append((number, reason))
-        else:
-            objects.append((number, value))
-    task = used_field(objects, TASK_FIELDS)
-    repeat = used_field(objects, REPEAT_FIELDS)
-    reward = used_field(objects, REWARD_FIELDS)
-    rows = [make_row(number, value, (task, repeat, reward)) for number, value in objects]
+    with path.open(encoding="utf-8", errors="replace") as file:
+        for number, line in enumerate(file, start=1):
+            try:
+                value = json.loads(line) if line.strip() else None
+            except (ValueError, RecursionError):
+                is_open = PLACEHOLDER.search(line) is not None
+                bad.append((number, "is a placeholder, not a rollout" if is_open else "is not JSON"))
+                continue
+            if isinstance(value, dict):
+                objects.append((number, value))
+            elif line.strip():
+                bad.append((number, f"is a JSON {type(value).__name__}, not an object"))
+
+    def used(names: tuple[str, ...]) -> str | None:
+        """The first of some fields that a row has: one for all rows, and the same in every process."""
+        return next((name for name in names if any(value.get(name) is not None for _, value in objects)), None)
+
+    task, repeat, reward = used(TASK_FIELDS), used(REPEAT_FIELDS), used(REWARD_FIELDS)
+    rows = [
+        Row(
+            line=number,
+            task=key_text(value.get(task or "")),
+            repeat=key_text(value.get(repeat or "")),
+            reward=as_number(value.get(reward or "")),
+            reward_seen=json.dumps(value[reward])[:40] if reward in value else "nothing",
+            fingerprint=fingerprint(value),
+            value=value if whole else {},
+        )
+        for number, value in objects
+    ]
     return Rows(path=path, rows=rows, bad=bad, task_field=task, repeat_field=repeat)
 
 
 def read_rows_with_text(path: Path) -> dict[str, str]:
     """All that is said in every rollout, prompt included, by `task:repeat`."""
-    objects = [value for _, line in lines_of(path) if (value := decode(line)[0]) is not None]
-    numbered = list(enumerate(objects))
-    task, repeat = used_field(numbered, TASK_FIELDS), used_field(numbered, REPEAT_FIELDS)
-    keyed = [(make_row(0, value, (task, repeat, None)).key, value) for value in objects]
+    fields = ("responses_create_params", "response")
     return {
-        key: "\n".join(texts_in([value.get("responses_create_params"), value.get("response")])) for key, value in keyed
+        row.key: "\n".join(texts_in([row.value.get(name) for name in fields]))
+        for row in read_rows(path, whole=True).rows
     }
 
 
@@ -108,43 +128,6 @@ def texts_in(value: Any) -> Iterator[str]:
     elif isinstance(value, list):
         for inner in value:
             yield from texts_in(inner)
-
-
-def lines_of(path: Path) -> Iterator[tuple[int, str]]:
-    """Lines that are not blank, with their numbers."""
-    with path.open(encoding="utf-8", errors="replace") as file:
-        for number, line in enumerate(file, start=1):
-            if line.strip():
-                yield number, line
-
-
-def decode(line: str) -> tuple[dict[str, Any] | None, str]:
-    """The line's object, or why there is none."""
-    try:
-        value = json.loads(line)
-    except (ValueError, RecursionError):
-        reason = "is a placeholder, not a rollout" if PLACEHOLDER.search(line) else "is not JSON"
-        return None, reason
-    if not isinstance(value, dict):
-        return None, f"is a JSON {type(value).__name__}, not an object"
-    return value, ""
-
-
-def used_field(objects: list[tuple[int, dict[str, Any]]], names: tuple[str, ...]) -> str | None:
-    """The first of some fields that a row has: one for all rows, and the same in every process."""
-    return next((name for name in names if any(value.get(name) is not None for _, value in objects)), None)
-
-
-def make_row(line: int, value: dict[str, Any], fields: tuple[str | None, str | None, str | None]) -> Row:
-    task, repeat, reward = (None if name is None else value.get(name) for name in fields)
-    return Row(
-        line=line,
-        task=key_text(task),
-        repeat=key_text(repeat),
-        reward=as_number(reward),
-        reward_seen=json.dumps(reward)[:40] if fields[2] in value else "nothing",
-        fingerprint=fingerprint(value),
-    )
 
 
 def key_text(value: Any) -> str | None:
