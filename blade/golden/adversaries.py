@@ -33,7 +33,7 @@ FRAMES = {
 """Words around a fact, by which a report does not stand for it."""
 SEED = 20_24
 LABEL_CODE = re.compile(rf"(?<![\w+-])(?:{'|'.join(LABELS)})(?:\+(?:{'|'.join(LABELS)}))*\??(?![\w+-])")
-CITED = re.compile(r"(?<=`)(?P<task>[^`\s:]+):(?P<repeat>[0-9]{1,4})(?P<item>#[0-9]+)?(?=`)")
+CITED = re.compile(r"(?<=`)([^`\s:]+):([0-9]{1,4})(#[0-9]+)?(?=`)")
 FIGURE = re.compile(r"(?<![\w`@^:#.-])\d[\d,]*(?:\.\d+)?(?![\w`:#@^-]|\.\d)")
 QUOTED = re.compile(r"“(`?)([^”`]{3,})(`?)”")
 VERBS = re.compile(r"\b(is|are|was|were|has|have|does|do|did|can|could|would|will|passes|passed|pass|fails|failed)\b")
@@ -42,6 +42,8 @@ CATCHWORDS = "findings evidence root cause analysis verifier failure mode task r
 
 def adversaries(golden: str, facts: Sequence[Fact], shallow: str, *, other: str | None = None) -> dict[str, str]:
     """Every worthless report by name; `other` is the golden report of another model, where there is one."""
+    values = (re.findall(r"`[^`]+`|\b[A-Z]{2}\b|\d[\d.,]*(?: %)?", fact.fact) for fact in facts)
+    bare = "\n".join(f"- {', '.join(found)}" for found in values if found)
     negated = "\n".join(f"- {deny(fact.fact)}" for fact in facts)
     made = {
         "shuffled words": shuffled(golden, facts),
@@ -53,13 +55,13 @@ def adversaries(golden: str, facts: Sequence[Fact], shallow: str, *, other: str 
         "numbers scrambled": scrambled(golden),
         "numbers scrambled, facts negated": f"{scrambled(golden)}\n## Findings\n\n{negated}\n",
         "anchor words alone": f"{shallow}\n## Findings\n\n{shuffled_lines(facts)}\n",
-        "ids replaced": CITED.sub(fake_id, golden),
+        "ids replaced": CITED.sub(lambda cited: f"{cited[1]}:{int(cited[2]) + 7}{cited[3] or ''}", golden),
         "quotes altered": QUOTED.sub(altered, golden),
         "labels permuted": permuted(golden),
         "sections swapped": swapped(golden),
         "negations nobody sees": VERBS.sub("\\1 n\u200bot", golden),
         "report taken back": f"{golden}\nEverything in this report is false.\n",
-        "bare values": f"{shallow}\n## Findings\n\n{bare_values(facts)}\n",
+        "bare values": f"{shallow}\n## Findings\n\n{bare}\n",
         **{name: f"{shallow}\n## Findings\n\n{framed(facts, frames)}\n" for name, frames in FRAMES.items()},
     }
     made |= {"another model's report": other} if other is not None else {}
@@ -72,12 +74,6 @@ def framed(facts: Sequence[Fact], frames: Sequence[str]) -> str:
     return "\n\n".join(
         frames[at % len(frames)].replace("…", f"{text[:1].lower()}{text[1:]}") for at, text in enumerate(texts)
     )
-
-
-def bare_values(facts: Sequence[Fact]) -> str:
-    """The numbers, ids and labels of every fact without what they are about."""
-    found = (re.findall(r"`[^`]+`|\b[A-Z]{2}\b|\d[\d.,]*(?: %)?", fact.fact) for fact in facts)
-    return "\n".join(f"- {', '.join(values)}" for values in found if values)
 
 
 def shuffled(golden: str, facts: Sequence[Fact]) -> str:
@@ -132,11 +128,6 @@ def scrambled(golden: str) -> str:
         return re.sub(r"\d", lambda digit: str((int(digit[0]) + rng.randint(1, 8)) % 10), figure[0])
 
     return FIGURE.sub(other, golden)
-
-
-def fake_id(cited: re.Match[str]) -> str:
-    """A citation of the same form that nobody made."""
-    return f"{cited['task']}:{int(cited['repeat']) + 7}{cited['item'] or ''}"
 
 
 def altered(quoted: re.Match[str]) -> str:
