@@ -35,7 +35,7 @@ MOST_BETWEEN = 3
 WHOLE = re.compile(r"\b(?:of|over|across|all)\s+(?:the\s+|all\s+|its\s+)*$", re.IGNORECASE)
 """What stands before a number that says how many there are in all."""
 UNITS = {"%": 100.0, "pp": 100.0, "": 1.0}
-TOKEN = re.compile(r"pass\s*[@^]\s*\w+|[A-Za-z][A-Za-z0-9'_]*|\d+(?:[.,]\d+)*|[,;:.()—–|]")
+TOKEN = re.compile(r"(?i:pass)\s*[@^]\s*\w+|[A-Za-z][A-Za-z0-9'_]*|\d+(?:[.,]\d+)*|[,;:.()—–|]")
 NEAR = 6.0
 """Words at this distance count half."""
 BESIDE = NEAR / (NEAR + 2)
@@ -177,7 +177,11 @@ class Binder:
             found = [one for one in found if not one.value.names]
         best = found[0].score if found else 0.0
         agreeing = [one for one in found if says(figure, one.value) and not is_overshadowed(one, found)]
-        if agreeing and agreeing[0].score >= TIED * best and agreeing[0].weight >= ENOUGH:
+        if (
+            agreeing
+            and (agreeing[0].score >= TIED * best or is_its_own(agreeing[0], found))
+            and agreeing[0].weight >= ENOUGH
+        ):
             bound[figure.start] = agreeing[0].value
             self.tied[figure.start] = [one.value for one in agreeing if one.score >= TIED * best]
             return spoken.check(figure, "supported", why=agreeing[0].value.written)
@@ -268,9 +272,10 @@ class Binder:
         """Whether a number is the whole: all there are, or what the part beside it is a part of."""
         is_bare = not found or found[0].matched <= self.totals.keys()  # no word points anywhere else
         is_total = part is not None or is_bare or WHOLE.search(spoken.text[: figure.start]) is not None
-        total = self.totals.get(self.noun_at(figure, spoken)) if is_total else None
-        wholes = [] if total is None else [total]
-        if part is not None and (value := bound.get(part.start)) is not None and isinstance(value.address, str):
+        value = bound.get(part.start) if part is not None else None
+        noun = self.noun_at(figure, spoken) or ("" if value is None else value.counted)
+        wholes = [self.totals[noun]] if is_total and noun in self.totals else []
+        if value is not None and isinstance(value.address, str):
             own = [one for one in self.values if one.kind == "count" and parent_of(one) == parent_of(value)]
             wholes += [one for one in own if one.names and one is not value and one.value >= value.value]
         return any(says(figure._replace(hedge=""), one) for one in wholes)
@@ -330,6 +335,15 @@ def is_overshadowed(one: Candidate, found: list[Candidate]) -> bool:
     )
 
 
+def is_its_own(one: Candidate, found: list[Candidate]) -> bool:
+    """Whether all that the words point to more strongly is of the same object, and no word names which is meant."""
+    return all(
+        parent_of(other.value) == parent_of(one.value) and not other.value.leaf <= other.matched
+        for other in found
+        if other.score > one.score
+    )
+
+
 def parent_of(value: Value) -> str:
     """The address of the object a value belongs to."""
     address = value.address[1] if isinstance(value.address, list) else value.address
@@ -339,7 +353,7 @@ def parent_of(value: Value) -> str:
 def unit_fits(figure: Figure, value: Value) -> bool:
     """Whether a value can be written with a number's unit; nobody writes a rate of 0.7 as 1."""
     if value.kind == "count":
-        return not figure.unit and figure.is_whole
+        return not figure.unit and figure.is_whole and figure.half >= 0.5
     return figure.unit in UNITS and not (figure.is_whole and 0 < abs(value.value) < 1)
 
 

@@ -2,7 +2,7 @@
 
 The support of a passage is the share of the fact's words it has, rare ones weighing more, times the share of the fact's
 values. A report is as good as the golden one on a fact when it supports it as well; a passage
-that is nearly the fact, or nearly the golden report's passage, with another value or a turned negation refutes it.
+that is nearly the fact, or nearly the golden report's passage, with a turned negation refutes it.
 Standard library only.
 """
 
@@ -112,16 +112,13 @@ class Judge:
         wanted, model, place = self.wanted(fact)
         score, best = wanted.best(report.all)
         relative = min(1.0, score / model) if model else 0.0
-        is_met = best is not None and relative >= LEAST
-        by, can_tell = "check" if fact.check is not None else "words", model >= WEAKEST
-        pairs = [(one, wanted.passage) for one in said.all]
-        pairs += [(one, place) for one in said.sentences if place is not None]
-        for one, reference in pairs:
-            if is_opposite(one, reference, by_value=not is_met):
-                return Met(fact=fact, verdict="denied", line=one.line, by=by, can_tell=can_tell)
-        if best is None or not is_met:
-            return Met(fact=fact, verdict="absent", support=relative, by=by, can_tell=can_tell)
-        return Met(fact=fact, verdict="met", support=relative, line=best.line, by=by, can_tell=can_tell)
+        references = [(said.all, wanted.passage), *([(said.sentences, place)] if place is not None else [])]
+        opposite = (one for passages, other in references for one in passages if is_opposite(one, other))
+        verdict: Verdict = "met" if best is not None and relative >= LEAST else "absent"
+        if (denial := next(opposite, None)) is not None:
+            verdict, best, relative = "denied", denial, 0.0
+        by, line = "check" if fact.check is not None else "words", best.line if best and verdict != "absent" else 0
+        return Met(fact=fact, verdict=verdict, support=relative, line=line, by=by, can_tell=model >= WEAKEST)
 
 
 def values_of(fact: Fact, wanted: Passage) -> frozenset[str]:
@@ -139,21 +136,13 @@ def values_of(fact: Fact, wanted: Passage) -> frozenset[str]:
     return frozenset(found) or wanted.values
 
 
-def is_opposite(one: Passage, reference: Passage, *, by_value: bool) -> bool:
-    """Whether two passages are nearly the same words and differ in a value or a negation."""
-    mine, theirs = one.spoken, reference.spoken
-    if len(theirs) < 4 or not 0.6 <= len(mine) / len(theirs) <= 1.7:
+def is_opposite(one: Passage, reference: Passage) -> bool:
+    """Whether two passages are nearly the same words and differ in a negation."""
+    if (one.negations - reference.negations) % 2 == 0 or len(reference.spoken) < 4:
         return False
     if len(one.known & reference.known) < ALIKE * len(reference.known):
         return False
-    if SequenceMatcher(None, mine, theirs, autojunk=False).ratio() < ALIKE:
-        return False
-    if (one.negations - reference.negations) % 2:
-        return True
-    if not by_value:
-        return False
-    lost, new = reference.values - one.values, one.values - reference.values
-    return bool(lost) and bool(new) and len(lost) >= 0.5 * len(reference.values)
+    return SequenceMatcher(None, one.spoken, reference.spoken, autojunk=False).ratio() >= ALIKE
 
 
 def coverage(found: Sequence[Met]) -> float:
