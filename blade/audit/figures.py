@@ -40,14 +40,17 @@ PARTS = {
 """Shares in per cent and factors written out; they count where something follows that they are of."""
 SCALES = {"k": 1e3, "K": 1e3, "M": 1e6, "bn": 1e9}
 UNITS = {
-    **{"%": "%", "percent": "%", "per cent": "%"},
-    **{"pp": "pp", "pps": "pp", "p.p.": "pp", "percentage points": "pp", "percentage point": "pp"},
-    **{"points": "pp", "pts": "pp", "ppt": "pp", "ppts": "pp"},
-    **{"x": "x", "×": "x", "times": "x", "fold": "x", "-fold": "x"},
-    **{"ms": "ms", "s": "s", "sec": "s", "secs": "s", "seconds": "s", "second": "s"},
-    **{"min": "min", "mins": "min", "minutes": "min", "minute": "min", "h": "h", "hours": "h", "hour": "h"},
-    **{"B": "B", "kB": "kB", "KB": "kB", "MB": "MB", "GB": "GB", "TB": "TB"},
+    **dict.fromkeys(("%", "‰", "percent", "per cent"), "%"),
+    **dict.fromkeys(
+        ("pp", "pps", "p.p.", "percentage points", "percentage point", "points", "pts", "ppt", "ppts"), "pp"
+    ),
+    **dict.fromkeys(("x", "×", "fold", "-fold"), "x"),
+    **dict.fromkeys(("s", "sec", "secs", "seconds", "second"), "s"),
+    **dict.fromkeys(("min", "mins", "minutes", "minute"), "min"),
+    **dict.fromkeys(("h", "hours", "hour"), "h"),
+    **{unit: unit for unit in ("ms", "B", "kB", "MB", "GB", "TB")},
 }
+UNIT = "|".join(re.escape(unit).replace(r"\ ", r"\s+") for unit in sorted(UNITS, key=len, reverse=True))
 SIGNS = str.maketrans({"−": "-", "–": "-", "‑": "-"})
 
 NUMBER = re.compile(
@@ -60,17 +63,7 @@ NUMBER = re.compile(
     (?P<decimals>\.\d+)?
     (?P<exponent>[eE][+-]?\d{{1,3}})?
     (?P<scale>(?:k|K|M|bn)(?![A-Za-z]))?
-    (?P<unit>
-        \s?(?:%|‰)
-      | \s?(?:pps?|ppts?|p\.p\.|pts)(?![A-Za-z])
-      | \s(?:percentage\s+points?|per\s?cent|percent|points)(?![A-Za-z])
-      | \s?×
-      | x(?![A-Za-z0-9])
-      | \stimes(?=\s(?:as|more|less|fewer|the|that|higher|lower|larger|smaller|slower|faster|greater|longer)\b)
-      | -?fold(?![A-Za-z])
-      | \s?(?:ms|kB|KB|MB|GB|TB)(?![A-Za-z])
-      | \s?(?:s|secs?|seconds?|mins?|minutes?|h|hours?|B)(?![A-Za-z'’])
-    )?
+    (?P<unit>\s?(?:[%‰×]|(?:{UNIT})(?![A-Za-z0-9'’])))?
     (?![\w{CODE_CLOSE}])
     """,
     re.VERBOSE,
@@ -220,7 +213,7 @@ def _figure(found: re.Match[str], text: str) -> Figure:
     unit = " ".join((found["unit"] or "").split())
     return Figure(
         value=sign * float(digits + decimals) * scale,
-        unit=UNITS.get(unit, "%" if unit == "‰" else ""),
+        unit=UNITS.get(unit, ""),
         half=0.5 * 10.0 ** -max(0, len(decimals) - 1) * scale,
         hedge=_hedge(text, found.start()),
         signed=bool(found["sign"]) and found["sign"] != "±",

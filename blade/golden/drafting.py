@@ -126,12 +126,10 @@ def orders(truth: Truth) -> Iterator[Draft]:
 def groups(truth: Truth) -> Iterator[Draft]:
     """Tasks that never pass, tasks that pass sometimes, and the rates of the latter."""
     for bucket in ("never", "sometimes"):
-        tasks, path = truth.buckets.get(bucket, ()), f"buckets.{bucket}"
-        if len(tasks) > MOST_LISTED:
-            yield "medium", f"{len(tasks)} tasks {bucket} pass.", Check(kind="count", of=path, value=len(tasks))
-        elif tasks:
+        tasks = truth.buckets.get(bucket, ())
+        if 0 < len(tasks) <= MOST_LISTED:
             sentence = f"{named(tasks)} {bucket} {'passes' if len(tasks) == 1 else 'pass'}."
-            yield "medium", sentence, Check(kind="task_set", of=path, tasks=tasks)
+            yield "medium", sentence, Check(kind="task_set", of=f"buckets.{bucket}", tasks=tasks)
     for task in truth.buckets.get("sometimes", ())[:3]:
         passed, total = truth.tasks[task]
         sentence = f"Task `{task}` passed {passed} of {total} rollouts."
@@ -153,10 +151,6 @@ def totals(truth: Truth) -> Iterator[Draft]:
         if (value := truth.value(path)) is not None:
             check = Check(kind="metric", of=path, value=round(value, 4))
             yield "low", f"{name} over all tasks is {percent(value)}.", check
-    for label, tasks in truth.by_label.items():
-        if len(tasks) > MOST_LISTED:
-            check = Check(kind="count", of=f"labels.{label}", value=len(tasks))
-            yield "medium", f"{len(tasks)} tasks are labelled {label}.", check
 
 
 def named(tasks: tuple[str, ...]) -> str:
