@@ -213,7 +213,7 @@ class Text(NamedTuple):
 
     text: str
     line: int
-    figures: list[Figure]
+    figures: Sequence[Figure]
     pairs: list[Pair]
 
     def wrong(self, figure: Figure | str, true: str, why: str) -> Check:

@@ -95,7 +95,7 @@ class Binder:
         self.nouns = {noun for noun in self.totals if counted[noun] > 1}
         """What is counted in all and of parts, as stems: tasks and rollouts."""
         self.task_rates = TaskRates(self.by_address)
-        self.figures: list[Figure] = []
+        self.figures: Sequence[Figure] = ()
         self.bases: dict[int, Figure] = {}
         self.portions: dict[int, Figure] = {}
         self.tied: dict[int, list[Value]] = {}

@@ -9,8 +9,7 @@ from blade.audit.evidence import Evidence
 from blade.audit.figures import find_figures
 from blade.audit.markdown import read_document
 from blade.audit.mentions import statements
-from blade.audit.prose import check_prose
-from blade.audit.reasons import check_reasons
+from blade.audit.prose import check_prose, check_reasons
 from blade.audit.references import COMMAND
 from blade.audit.rendered import blanked, check_claims
 from blade.audit.verdicts import Audit, Check

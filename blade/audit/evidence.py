@@ -1,10 +1,11 @@
 """What a report is held against: the documents of a diagnosis or a comparison, and the rollouts behind them."""
 
-from collections.abc import Callable, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -26,6 +27,8 @@ from blade.report.writing import Sources
 from blade.rollouts import Run
 
 ROLES = ("base", "candidate")
+SMALLEST = 1e-9
+"""How far mean scores may be apart that were added in another order."""
 
 
 @dataclass(frozen=True)
@@ -171,3 +174,33 @@ def evidence_of(
         return Source(relabel(one.analysis, labels or {}), lambda: one.run, one.analysis.success.rule)
 
     return Evidence([source(one) for one in found], comparison)
+
+
+class Drift(NamedTuple):
+    """A run whose rows are no longer those that were diagnosed."""
+
+    sentence: str
+    is_changed: bool
+    """Whether they are others; otherwise they are gone."""
+
+
+def drifts(evidence: Evidence) -> Iterator[Drift]:
+    """What became of the rows of every run, where anything did and somebody knows where they were."""
+    for source in evidence.sources:
+        name = source.analysis.inputs.run
+        if source.open_run is not None and source.run is None:
+            yield Drift(f"the rollouts of {name} are gone; numbers were held against analysis.json alone.", False)
+        if source.open_run is None or source.run is None:
+            continue
+        now: dict[str, list[float]] = {}
+        table = source.run.table
+        for task, reward in zip(table.task.tolist(), table.reward.tolist(), strict=True):
+            if not math.isnan(reward):
+                now.setdefault(table.tasks[task], []).append(reward)
+        then = {task.task: task.mean_reward for task in source.analysis.tasks if task.mean_reward is not None}
+        if now.keys() != then.keys() or not all(
+            math.isclose(math.fsum(now[task]) / len(now[task]), score, rel_tol=SMALLEST, abs_tol=SMALLEST)
+            for task, score in then.items()
+        ):
+            changed = f"the rollouts of {name} have changed since they were diagnosed; run `blade diagnose` again."
+            yield Drift(changed, True)

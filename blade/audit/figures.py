@@ -6,6 +6,7 @@ much and is not a figure. Neighbouring figures make a fraction (`3 of 5`), an in
 """
 
 import re
+from collections.abc import Sequence
 from functools import lru_cache
 from itertools import pairwise
 from typing import Literal, NamedTuple
@@ -148,25 +149,26 @@ class Pair(NamedTuple):
         return self.second.end
 
 
-def find_figures(text: str) -> list[Figure]:
-    """The figures of a text, in order; numbers inside code are none."""
-    return list(_find_figures(text))
-
-
 @lru_cache(maxsize=20_000)
-def _find_figures(text: str) -> tuple[Figure, ...]:
+def find_figures(text: str) -> Sequence[Figure]:
+    """The figures of a text, in order; numbers inside code are none."""
     kept = hidden(text)
     numbers = [_figure(found, kept) for found in NUMBER.finditer(kept)]
     words = [_word_figure(found, kept) for found in WORD.finditer(kept)]
     return tuple(sorted([*numbers, *words], key=lambda figure: figure.start))
 
 
-def find_pairs(text: str, figures: list[Figure]) -> list[Pair]:
+def find_pairs(text: str, figures: Sequence[Figure]) -> list[Pair]:
     """Fractions, intervals and changes among neighbouring figures; a figure is in one pair at most."""
     kept, pairs, taken = hidden(text), list[Pair](), -1
     for left, right in pairwise(figures):
         between, before = kept[left.end : right.start], kept[max(0, left.start - 12) : left.start].lower()
-        kind = next((kind for kind, joint in JOINTS if joint.fullmatch(between) and _fits(kind, left, right)), None)
+        can_be = {
+            "fraction": not (left.unit or right.unit) and left.is_whole and right.is_whole,
+            "change": True,
+        }
+        is_alike = left.unit in ("", right.unit)
+        kind = next((kind for kind, joint in JOINTS if joint.fullmatch(between) and can_be.get(kind, is_alike)), None)
         is_bracketed = before.rstrip().endswith(("[", "(")) and kept[right.end : right.end + 1] in ("]", ")")
         is_between = re.search(r"\bbetween\s+$", before) is not None
         if kind is None and between.strip() == ("," if is_bracketed else "and") and (is_bracketed or is_between):
@@ -175,12 +177,6 @@ def find_pairs(text: str, figures: list[Figure]) -> list[Pair]:
             pairs.append(Pair(kind, left if left.unit else left._replace(unit=right.unit), right))
             taken = right.end
     return pairs
-
-
-def _fits(kind: Pairing, left: Figure, right: Figure) -> bool:
-    if kind == "fraction":
-        return not left.unit and not right.unit and not left.signed and left.is_whole and right.is_whole
-    return left.unit in ("", right.unit) or kind == "change"
 
 
 def agrees(figure: Figure, truth: float) -> bool:

@@ -6,19 +6,23 @@ The same sources give the same bytes: no clock, no directory and no hand in betw
 import re
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
 from blade.audit.check import check_report
 from blade.audit.evidence import Evidence, evidence_of
 from blade.audit.verdicts import Check
+from blade.diagnosis import Analysis
+from blade.diagnosis.analysis import headline_of
 from blade.golden.shallow import make_shallow
-from blade.golden.sidecar import sidecar_of
 from blade.golden.sources import NARRATIVE, VERSUS, Source, diagnose_model
+from blade.metrics import Metric
 from blade.report.claims import Rendered
 from blade.report.comparison_report import PROSE_SECTIONS as COMPARISON_SECTIONS
 from blade.report.comparison_report import render_comparison
 from blade.report.files import write_file
+from blade.report.headline import failing_rollouts
 from blade.report.narrative import Narrative, NarrativeError, read_narrative
 from blade.report.report import PROSE_SECTIONS, Prose, render_texts
 
@@ -113,3 +117,44 @@ def write(source: Source, built: Built) -> list[Path]:
     for place, content in zip(places, built.files.values(), strict=True):
         write_file(place, content)
     return places
+
+
+def sidecar_of(benchmark: str, analysis: Analysis) -> bytes:
+    """The metrics sidecar: what a report says in numbers; its first entries are the names other tools look for."""
+    metrics = analysis.metrics
+    patterns = [] if analysis.pack is None else analysis.pack.patterns
+    stored = {
+        "benchmark": benchmark,
+        "model": analysis.inputs.run,
+        "num_tasks": analysis.coverage.tasks,
+        "num_rollouts": analysis.coverage.rollouts,
+        "pass_at_1": metrics.pass_at_1.value,
+        "mean_reward": metrics.mean_reward.value,
+        "success": analysis.success.rule,
+        "headline": {"metric": analysis.headline, **measured(headline_of(analysis))},
+        "failing_rollouts": failing_rollouts(analysis),
+        "metrics": {
+            name: measured(getattr(metrics, name))
+            for name in ("pass_at_1", "consistency", "retry_value", "mean_reward", "coverage")
+        },
+        "pass_at_k": {k: metric.value for k, metric in metrics.pass_at_k.items()},
+        "pass_pow_k": {k: metric.value for k, metric in metrics.pass_pow_k.items()},
+        "buckets": msgspec.to_builtins(analysis.buckets),
+        "tasks": {one.task: {"passed": one.c, "of": one.n} for one in analysis.tasks},
+        "labels": {cause.task: cause.label for cause in analysis.causes},
+        "slices": {
+            table.field: {one.level: measured(one.headline) for one in table.levels} for table in analysis.slices
+        },
+        "funnel": {stage.name: stage.rollouts for stage in analysis.funnel},
+        "signals": {one.code: {"title": one.title, "failed": one.failed} for one in analysis.signals},
+        "patterns": {one.code: {"title": one.title, "primary": one.primary} for one in patterns},
+        "reasons": {cause.task: cause.reason for cause in analysis.causes},
+        "evidence": {cause.task: msgspec.to_builtins(cause.evidence) for cause in analysis.causes},
+        "partings": {one.task: {"passing": one.passing, "failing": one.failing} for one in analysis.contrast.pairs},
+    }
+    return msgspec.json.format(msgspec.json.encode(stored), indent=2) + b"\n"
+
+
+def measured(metric: Metric) -> dict[str, Any]:
+    """A metric without its words."""
+    return {"value": metric.value, "n": metric.n, "ci95": metric.ci95}

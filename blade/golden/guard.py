@@ -11,12 +11,11 @@ from blade.audit.check import check_report
 from blade.audit.evidence import evidence_of
 from blade.audit.verdicts import Check
 from blade.errors import BladeError, Problem
-from blade.golden.build import METRICS, REPORT, Built, build
+from blade.golden.build import METRICS, REPORT, Built, build, sidecar_of
 from blade.golden.facts import FactsError, read_facts
 from blade.golden.package.layout import GoldenFiles
 from blade.golden.package.rows import read_rows_with_text
 from blade.golden.passages import read_passages
-from blade.golden.sidecar import sidecar_of
 from blade.golden.sources import VERSUS, Source, diagnose_model
 from blade.golden.support import WEAKEST, Judge
 from blade.golden.truth import Truth, false_facts
