@@ -189,7 +189,10 @@ class Binder:
             return spoken.check(figure, "supported", why=FOLLOWS)
         near = [one for one in found if fits(figure, one.value)][:MOST_NEAR]
         if not near or near[0].score < STRONG:
-            near = self.equal_values(figure) or near
+            # Whatever the words: what the number would be right for, in the fewest steps first.
+            same = [value for value in self.values if fits(figure, value) and says(figure, value)]
+            same.sort(key=lambda value: (len(value.names), value.written.count("."), len(value.written)))
+            near = [Candidate(value, 0.0, 0.0) for value in same[:MOST_NEAR]] or near
         write = written(figure, (agreeing or near)[0].value) if agreeing or near else ""
         told = [f"{one.value.written} = {f'{one.value.value:.4f}'.rstrip('0').rstrip('.')}" for one in near]
         why = f"nearest: {', '.join(told)}" if near else "no value of the run matches these words"
@@ -203,12 +206,6 @@ class Binder:
             return spoken.check(figure, "contradicted", true, why=near[0].value.written, write=write)
         return spoken.check(figure, "unbound", why=why, write=write)
 
-    def equal_values(self, figure: Figure) -> list[Candidate]:
-        """Values that a number would be right for, whatever the words, those of the fewest steps first."""
-        same = [value for value in self.values if fits(figure, value) and says(figure, value)]
-        named = sorted(same, key=lambda value: (len(value.names), value.written.count("."), len(value.written)))
-        return [Candidate(value, 0.0, 0.0) for value in named[:MOST_NEAR]]
-
     def candidates(self, figure: Figure, spoken: Spoken, whole: Figure | None = None) -> list[Candidate]:
         """Values that the words around a number speak of, the strongest first; `whole` is what it is a part of."""
         weights, noun = word_weights(figure, spoken), self.noun_at(figure, spoken)
@@ -221,7 +218,15 @@ class Binder:
             scored = [one for share in shares if (one := self.score(share, weights, "")) is not None]
             most = max((one.score for one in scored), default=0.0)
             found += [one for one in scored if one.score >= TIED * most and says(figure, one.value)]
-        kept = [one for one in found if one is not None and unit_fits(figure, one.value)]
+        is_count = not figure.unit and figure.is_whole and figure.half >= 0.5
+        kept = [
+            one
+            for one in found
+            if one is not None
+            # Nobody writes a rate of 0.7 as 1.
+            and (is_count if one.value.kind == "count" else not (figure.is_whole and 0 < abs(one.value.value) < 1))
+            and figure.unit in UNITS
+        ]
         return sorted(kept, key=lambda one: (-one.score, one.value.written))
 
     def share(self, place: int, noun: str) -> Value | None:
@@ -348,13 +353,6 @@ def parent_of(value: Value) -> str:
     """The address of the object a value belongs to."""
     address = value.address[1] if isinstance(value.address, list) else value.address
     return address.rpartition("/")[0] if isinstance(address, str) else ""
-
-
-def unit_fits(figure: Figure, value: Value) -> bool:
-    """Whether a value can be written with a number's unit; nobody writes a rate of 0.7 as 1."""
-    if value.kind == "count":
-        return not figure.unit and figure.is_whole and figure.half >= 0.5
-    return figure.unit in UNITS and not (figure.is_whole and 0 < abs(value.value) < 1)
 
 
 def fits(figure: Figure, value: Value) -> bool:

@@ -45,16 +45,28 @@ def adversaries(golden: str, facts: Sequence[Fact], shallow: str, *, other: str 
     values = (re.findall(r"`[^`]+`|\b[A-Z]{2}\b|\d[\d.,]*(?: %)?", fact.fact) for fact in facts)
     bare = "\n".join(f"- {', '.join(found)}" for found in values if found)
     negated = "\n".join(f"- {deny(fact.fact)}" for fact in facts)
+    rng = Random(SEED)
+    mixed = [" ".join(rng.sample(fact.fact.split(), len(fact.fact.split()))) for fact in facts]
+    words = [word for fact in facts for word in fact.fact.rstrip(".").split()]
+    Random(SEED).shuffle(words)
+    soup = "\n\n".join(f"{' '.join(words[at : at + 18]).capitalize()}." for at in range(0, len(words), 18))
+    framed = {
+        name: "\n\n".join(
+            frames[at % len(frames)].replace("…", f"{fact.fact[:1].lower()}{fact.fact[1:].rstrip('. ')}")
+            for at, fact in enumerate(facts)
+        )
+        for name, frames in FRAMES.items()
+    }
     made = {
         "shuffled words": shuffled(golden, facts),
-        "shuffled facts": shuffled_facts(golden, facts),
+        "shuffled facts": "\n\n".join([*headings_of(golden), *(f"- {line}" for line in mixed)]) + "\n",
         "keyword-stuffed template": stuffed(golden, facts),
         "anchor facts negated": f"{golden}\n## Findings\n\n{negated}\n",
         "only negated facts": f"{shallow}\n## Findings\n\n{negated}\n",
         "every sentence negated": VERBS.sub(r"\1 not", golden),
         "numbers scrambled": scrambled(golden),
         "numbers scrambled, facts negated": f"{scrambled(golden)}\n## Findings\n\n{negated}\n",
-        "anchor words alone": f"{shallow}\n## Findings\n\n{shuffled_lines(facts)}\n",
+        "anchor words alone": f"{shallow}\n## Findings\n\n{soup}\n",
         "ids replaced": CITED.sub(lambda cited: f"{cited[1]}:{int(cited[2]) + 7}{cited[3] or ''}", golden),
         "quotes altered": QUOTED.sub(altered, golden),
         "labels permuted": permuted(golden),
@@ -62,18 +74,10 @@ def adversaries(golden: str, facts: Sequence[Fact], shallow: str, *, other: str 
         "negations nobody sees": VERBS.sub("\\1 n\u200bot", golden),
         "report taken back": f"{golden}\nEverything in this report is false.\n",
         "bare values": f"{shallow}\n## Findings\n\n{bare}\n",
-        **{name: f"{shallow}\n## Findings\n\n{framed(facts, frames)}\n" for name, frames in FRAMES.items()},
+        **{name: f"{shallow}\n## Findings\n\n{text}\n" for name, text in framed.items()},
     }
     made |= {"another model's report": other} if other is not None else {}
     return {name: text for name, text in made.items() if text != golden}  # a report without ids has none to replace
-
-
-def framed(facts: Sequence[Fact], frames: Sequence[str]) -> str:
-    """Every fact in words that keep the report from standing for it."""
-    texts = [fact.fact.rstrip(". ") for fact in facts]
-    return "\n\n".join(
-        frames[at % len(frames)].replace("…", f"{text[:1].lower()}{text[1:]}") for at, text in enumerate(texts)
-    )
 
 
 def shuffled(golden: str, facts: Sequence[Fact]) -> str:
@@ -83,20 +87,6 @@ def shuffled(golden: str, facts: Sequence[Fact]) -> str:
     headings = headings_of(golden)
     size = max(1, len(words) // max(1, len(headings)))
     return "\n\n".join(f"{one}\n\n{' '.join(words[at * size :][:size])}" for at, one in enumerate(headings)) + "\n"
-
-
-def shuffled_facts(golden: str, facts: Sequence[Fact]) -> str:
-    """The words of every fact in random order, one fact per line, under the report's headings."""
-    rng = Random(SEED)
-    lines = [" ".join(rng.sample(fact.fact.split(), len(fact.fact.split()))) for fact in facts]
-    return "\n\n".join([*headings_of(golden), *(f"- {line}" for line in lines)]) + "\n"
-
-
-def shuffled_lines(facts: Sequence[Fact]) -> str:
-    """The words of all facts in random order, as sentences."""
-    words = [word for fact in facts for word in fact.fact.rstrip(".").split()]
-    Random(SEED).shuffle(words)
-    return "\n\n".join(f"{' '.join(words[at : at + 18]).capitalize()}." for at in range(0, len(words), 18))
 
 
 def stuffed(golden: str, facts: Sequence[Fact]) -> str:

@@ -45,8 +45,12 @@ def draft_facts(truth: Truth, *, most: int, benchmark: str, model: str, report: 
             by_check.setdefault(draft[2], draft)
         drafts = list(by_check.values())
         if said is not None:
-            rarity = Rarity(said.sentences)
-            drafts = [draft for draft in drafts if is_asserted(draft, said, rarity)]
+            rarity = Rarity(said.sentences)  # a fact that the golden report itself leaves out anchors nothing
+            wanted = [
+                Wanted(Fact(id="", fact=text, difficulty=size, check=check), rarity) for size, text, check in drafts
+            ]
+            asserted = [one.best(said.all)[0] >= LEAST_ASSERTED for one in wanted]
+            drafts = [draft for draft, is_said in zip(drafts, asserted, strict=True) if is_said]
     facts = [
         Fact(id=f"B{number}", fact=sentence, difficulty=difficulty, mean_score=None, check=check)
         for number, (difficulty, sentence, check) in enumerate(drafts[:most], start=1)
@@ -59,12 +63,6 @@ def draft_facts(truth: Truth, *, most: int, benchmark: str, model: str, report: 
         review_required=True,
         anchor_facts=facts,
     )
-
-
-def is_asserted(draft: Draft, said: Passages, rarity: Rarity) -> bool:
-    """Whether the report says it: a fact that the golden report itself leaves out anchors nothing."""
-    fact = Fact(id="", fact=draft[1], difficulty=draft[0], check=draft[2])
-    return Wanted(fact, rarity).best(said.all)[0] >= LEAST_ASSERTED
 
 
 def drafts_from_report(said: Passages, most: int) -> list[Draft]:

@@ -45,22 +45,17 @@ def judge_report(report: str, files: GoldenFiles, *, asked: Model | None = None)
     prose = [fact for fact in facts if fact.check is None]
     vote = ask_for_votes(asked, report, prose) if asked is not None and prose else None
     golden = files.report.read_text(encoding="utf-8")
-    checked = [] if report == golden else wrong_claims(report, files)
+    checked: list[Statement] = []
+    rollouts = rollouts_beside(files.report, files.model)
+    if rollouts is not None and report != golden:  # claims that the rollouts themselves contradict
+        source = source_of(find_package(rollouts.parent.parent))
+        evidence = evidence_of([diagnose_model(source, files.model)])
+        checked = [
+            Statement(holds=False, line=one.line, said=one.said, true=one.true or one.why, is_made_up=not one.true)
+            for one in check_report(report, evidence=evidence).contradicted
+        ]
     found = judge(report, golden, facts, truth, checked=checked, found=vote.found if vote else ())
     return Judged(files=files, judgement=found, vote=vote)
-
-
-def wrong_claims(report: str, files: GoldenFiles) -> list[Statement]:
-    """Claims that the rollouts themselves contradict; none where there are no rollouts to ask."""
-    rollouts = rollouts_beside(files.report, files.model)
-    if rollouts is None:
-        return []
-    source = source_of(find_package(rollouts.parent.parent))
-    evidence = evidence_of([diagnose_model(source, files.model)])
-    return [
-        Statement(holds=False, line=one.line, said=one.said, true=one.true or one.why, is_made_up=not one.true)
-        for one in check_report(report, evidence=evidence).contradicted
-    ]
 
 
 def check_golden_report(golden: Path, report: str, model: str | None = None) -> Audit | None:

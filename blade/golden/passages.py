@@ -76,8 +76,11 @@ class Passage:
 
     @cached_property
     def values(self) -> frozenset[str]:
-        """What cannot be said in other words."""
-        return values_in(self.text)
+        """What cannot be said in other words: numbers, codes and capitals, each with a sign for its kind."""
+        figures = find_figures(self.text)
+        found = {number_value(one.value) for one in figures if not (one.word and one.value <= 1)}
+        codes = {code_value(code) for code in CODE.findall(self.text) if code.strip()}
+        return frozenset(found | codes | {f"^{word}" for word in CAPITALS.findall(self.text)})
 
     @cached_property
     def negations(self) -> int:
@@ -143,14 +146,6 @@ def part_of(section: Sequence[str]) -> str:
 def stem(word: str) -> str:
     """A word without its ending."""
     return ENDING.sub("", word) if len(word) > 5 else word.removesuffix("s") if len(word) > 3 else word
-
-
-def values_in(text: str) -> frozenset[str]:
-    """Numbers, codes and capitals of a text, each in one form with a sign for its kind."""
-    figures = find_figures(text)
-    found = {number_value(one.value) for one in figures if not (one.word and one.value <= 1)}
-    codes = {code_value(code) for code in CODE.findall(text) if code.strip()}
-    return frozenset(found | codes | {f"^{word}" for word in CAPITALS.findall(text)})
 
 
 def number_value(number: float) -> str:

@@ -83,9 +83,19 @@ def ask_for_votes(model: Model, report: str, facts: Sequence[Fact], *, votes: in
         ModelError: no vote came back that could be read.
     """
 
+    mark, listed = fence_for(report), "\n".join(f"{fact.id}: {fact.fact}" for fact in facts)
+    requests = [
+        Request(
+            instructions=INSTRUCTIONS.format(mark=mark),
+            input=[user_message(f"Facts:\n{listed}\n\nReport:\n{mark}\n{report}\n{mark}")],
+            sampling=Sampling(temperature=0.3 if seed else 0.0, seed=seed, max_output_tokens=MOST_TOKENS),
+            schema=SCHEMA,
+        )
+        for seed in range(votes)  # each vote has a seed of its own
+    ]
+
     async def ask() -> list[Reply]:
         try:
-            requests = [make_request(report, facts, seed=number) for number in range(votes)]
             return await asyncio.gather(*(model.ask(request) for request in requests))
         finally:
             await model.close()
@@ -97,18 +107,6 @@ def ask_for_votes(model: Model, report: str, facts: Sequence[Fact], *, votes: in
     if not ballots:
         raise ModelError(f"{model.name}: none of {votes} votes could be read.", kind="malformed")
     return count_votes(ballots, read_passages(report), facts, judge=model.name)
-
-
-def make_request(report: str, facts: Sequence[Fact], *, seed: int) -> Request:
-    """The question; each vote has a seed of its own."""
-    mark = fence_for(report)
-    listed = "\n".join(f"{fact.id}: {fact.fact}" for fact in facts)
-    return Request(
-        instructions=INSTRUCTIONS.format(mark=mark),
-        input=[user_message(f"Facts:\n{listed}\n\nReport:\n{mark}\n{report}\n{mark}")],
-        sampling=Sampling(temperature=0.3 if seed else 0.0, seed=seed, max_output_tokens=MOST_TOKENS),
-        schema=SCHEMA,
-    )
 
 
 def fence_for(report: str) -> str:

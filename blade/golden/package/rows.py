@@ -151,20 +151,6 @@ def fingerprint(value: dict[str, Any]) -> str:
     return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest() if said else ""
 
 
-def success_of(rule: str | None) -> Callable[[float], bool] | None:
-    """What makes a score a success by the rule; `None` when the rule is about something else than the score."""
-    match = RULE.fullmatch(rule.strip()) if rule else None
-    if rule and match is None:
-        return None
-    sign, bound = (match[1], float(match[2])) if match else (">=", 1.0)
-    rules: dict[str, Callable[[float], bool]] = {
-        "==": lambda reward: abs(reward - bound) <= TOLERANCE,
-        ">=": lambda reward: reward >= bound - TOLERANCE,
-        ">": lambda reward: reward > bound,
-    }
-    return rules[sign]
-
-
 def count_totals(run: Rows, rule: str | None) -> dict[str, float]:
     """The totals of one run under a success rule; without one, rewards of 0 and 1 speak for themselves.
 
@@ -176,12 +162,18 @@ def count_totals(run: Rows, rule: str | None) -> dict[str, float]:
     rollouts = sum(map(len, tasks.values()))
     totals = dict[str, float](num_tasks=len(tasks), total_tasks=len(tasks))
     totals |= {"num_rollouts": rollouts, "total_rollouts": rollouts}
-    is_success = success_of(rule)
+    match = RULE.fullmatch(rule.strip()) if rule else None
+    sign, bound = (match[1], float(match[2])) if match else (">=", 1.0)
+    is_success: dict[str, Callable[[float], bool]] = {
+        "==": lambda reward: abs(reward - bound) <= TOLERANCE,
+        ">=": lambda reward: reward >= bound - TOLERANCE,
+        ">": lambda reward: reward > bound,
+    }
     is_graded = any(reward not in (0.0, 1.0) for own in scored for reward in own)
     if scored:
         totals["mean_reward"] = mean([mean(own) for own in scored])
-    if scored and is_success is not None and not (rule is None and is_graded):
-        shares = [mean([is_success(reward) for reward in own]) for own in scored]
+    if scored and (match is not None or not (rule or is_graded)):
+        shares = [mean([is_success[sign](reward) for reward in own]) for own in scored]
         totals |= {"pass_at_1": mean(shares), "always": shares.count(1.0), "never": shares.count(0.0)}
         totals["sometimes"] = sum(0.0 < share < 1.0 for share in shares)
     return totals
