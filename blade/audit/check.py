@@ -27,14 +27,22 @@ def check_report(text: str, *, evidence: Evidence | None = None, claimed: Claime
     Args:
         claimed: what `claims.json` says of it, when BLADE rendered it.
     """
-    if evidence is None:
-        return check_alone(text)
-    if claimed is not None:
-        checks, covered = check_claims(text, claimed, evidence)
-        checks += [without_address(check) for check in check_prose(blanked(text, covered), evidence)]
-        checks += check_reasons(claimed, evidence)
-    else:
+    if evidence is None:  # numbers that disagree with one another, and those nobody can judge
+        document = read_document(text)
+        parts = [spoken for statement in statements(document) for spoken in statement.spoken]
+        figures = ((spoken, one) for spoken in parts for one in find_figures(spoken.text) if not one.word)
+        checks = check_arithmetic(document)
+        checks += [spoken.check(one, "unverifiable", why=NO_ROWS) for spoken, one in figures]
+    elif claimed is None:
         checks = list(check_prose(text, evidence))
+    else:
+        checks, covered = check_claims(text, claimed, evidence)
+        for check in check_prose(blanked(text, covered), evidence):
+            if check.verdict == "supported" and check.why != COMMAND:  # it is named, even if it is true
+                write = check.write or f"{{{{ {check.why} }}}}"
+                check = check._replace(verdict="unbound", why=NO_ADDRESS, write=write)
+            checks.append(check)
+        checks += check_reasons(claimed, evidence)
     return Audit(sorted(checks, key=lambda check: check.line))
 
 
@@ -45,23 +53,3 @@ def check_source(source: str, *, evidence: Evidence, where: str) -> Audit:
     except BladeError as error:
         return Audit([Check(getattr(error, "line", 1), where, "contradicted", "", str(error))])
     return check_report(rendered.text, evidence=evidence, claimed=rendered.with_lines(constants))
-
-
-def without_address(check: Check) -> Check:
-    """What a rendered text says without an address is named, even if it is true."""
-    if check.verdict != "supported" or check.why == COMMAND:
-        return check
-    return check._replace(verdict="unbound", why=NO_ADDRESS, write=check.write or f"{{{{ {check.why} }}}}")
-
-
-def check_alone(text: str) -> Audit:
-    """A report without rows: numbers that disagree with one another, and those nobody can judge."""
-    document = read_document(text)
-    checks = check_arithmetic(document) + [
-        spoken.check(one, "unverifiable", why=NO_ROWS)
-        for statement in statements(document)
-        for spoken in statement.spoken
-        for one in find_figures(spoken.text)
-        if not one.word
-    ]
-    return Audit(sorted(checks, key=lambda check: check.line))

@@ -119,8 +119,6 @@ class Sentence(NamedTuple):
     """Headings it stands under; of a heading, those above it."""
     passage: int
     """Which passage of the document it is from."""
-    start: int
-    """Where in the passage it begins."""
 
 
 class Document(NamedTuple):
@@ -135,7 +133,7 @@ class Document(NamedTuple):
         """Every sentence of the prose, headings included."""
         for number, passage in enumerate(self.passages):
             for start, text in split_sentences(passage.text):
-                yield Sentence(text, passage.line_at(start), passage.section, number, start)
+                yield Sentence(text, passage.line_at(start), passage.section, number)
 
 
 def split_sentences(text: str) -> Iterator[tuple[int, str]]:

@@ -18,7 +18,7 @@ from blade.golden.package.rows import read_rows_with_text
 from blade.golden.passages import read_passages
 from blade.golden.sources import VERSUS, Source, diagnose_model
 from blade.golden.support import WEAKEST, Judge
-from blade.golden.truth import Truth, false_facts
+from blade.golden.truth import Truth, why_false
 
 FACTS = "_anchor_facts.json"
 MOST_SHOWN = 90
@@ -85,9 +85,10 @@ def check_facts(source: Source, model: str, sidecar: bytes, report: str | None =
         yield Problem(where=place.name, message=str(error), hint="Draft them with extract-anchor-facts.")
         return
     truth = Truth(json.loads(sidecar), read_rows_with_text(source.rollouts[model]))
-    for told in false_facts(facts, truth):
-        hint = "Correct the fact; the rollouts are what they are."
-        yield Problem(where=f"{place.name}, {told}", message="is not so", hint=hint)
+    for fact in facts:
+        if fact.check is not None and (why := why_false(fact.check, truth)):
+            hint = "Correct the fact; the rollouts are what they are."
+            yield Problem(where=f"{place.name}, {fact.id}: {why}", message="is not so", hint=hint)
     if report is None:
         return
     judge = Judge(read_passages(report))

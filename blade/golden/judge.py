@@ -18,7 +18,7 @@ from blade.audit.markdown import QUOTED, shown, without_code_marks
 from blade.audit.mentions import split_citation
 from blade.golden.facts import Fact
 from blade.golden.passages import Fluency, Passage, Passages, read_passages
-from blade.golden.support import Judge, Met, coverage
+from blade.golden.support import Judge, Met
 from blade.golden.truth import Truth, squeezed
 
 FACTS, PROOF, STRUCTURE = 0.75, 0.15, 0.10
@@ -87,7 +87,9 @@ class Judgement:
     @property
     def facts(self) -> float:
         """The share of the facts' weight it supports."""
-        return coverage(self.found)
+        judged = [one for one in self.found if one.can_tell] or self.found
+        total = sum(one.fact.weight for one in judged)
+        return sum(one.fact.weight * one.support for one in judged if one.verdict == "met") / total if total else 0.0
 
     @property
     def truth(self) -> float:

@@ -53,7 +53,12 @@ def find_source(benchmark: str, root: Path | None = None) -> Source:
 
 def source_of(package: Package) -> Source:
     """The source of a package."""
-    own = own_block(package.folder / "config.yaml")
+    config = package.folder / "config.yaml"
+    try:
+        settings = yaml.safe_load(config.read_text(encoding="utf-8")) if config.is_file() else {}
+        own = msgspec.convert((settings or {}).get(OWN_BLOCK) or {}, OwnBlock)
+    except (OSError, yaml.YAMLError, msgspec.ValidationError, UnicodeDecodeError, AttributeError) as error:
+        raise InputError(f"{config}: cannot be read: {error}.") from error
     pack = None if package.skill is None else package.skill.parent / "assets" / "taxonomy.yaml"
     places = [root / "golden_reports" / package.name for root in checkouts(package.folder)]
     places.append(package.folder / "golden_reports")  # where the reports of a benchmark belong that has none yet
@@ -89,17 +94,6 @@ def choose_golden(place: Path, report: str, model: str | None = None) -> GoldenF
     if len(chosen) != 1:
         raise UsageError(f"{place}: holds golden reports of {names}; say which in the report's title or with --model.")
     return chosen[0]
-
-
-def own_block(config: Path) -> OwnBlock:
-    """What the configuration says under `blade`."""
-    if not config.is_file():
-        return OwnBlock()
-    try:
-        settings = yaml.safe_load(config.read_text(encoding="utf-8"))
-        return msgspec.convert((settings or {}).get(OWN_BLOCK) or {}, OwnBlock)
-    except (OSError, yaml.YAMLError, msgspec.ValidationError, UnicodeDecodeError, AttributeError) as error:
-        raise InputError(f"{config}: cannot be read: {error}.") from error
 
 
 def diagnose_model(source: Source, model: str) -> Diagnosed:

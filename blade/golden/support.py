@@ -143,10 +143,3 @@ def is_opposite(one: Passage, reference: Passage) -> bool:
     if len(one.known & reference.known) < ALIKE * len(reference.known):
         return False
     return SequenceMatcher(None, one.spoken, reference.spoken, autojunk=False).ratio() >= ALIKE
-
-
-def coverage(found: Sequence[Met]) -> float:
-    """The share of the facts' weight that a report supports."""
-    judged = [one for one in found if one.can_tell] or found
-    total = sum(one.fact.weight for one in judged)
-    return sum(one.fact.weight * one.support for one in judged if one.verdict == "met") / total if total else 0.0

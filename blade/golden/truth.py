@@ -4,14 +4,14 @@ Standard library only; `blade golden check` holds the sidecar itself to the engi
 """
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from blade.audit.markdown import visible
-from blade.golden.facts import Check, Fact
+from blade.golden.facts import Check
 from blade.golden.package.layout import golden_files, rollouts_beside
 from blade.golden.package.rows import read_rows_with_text
 
@@ -138,9 +138,3 @@ def why_false(check: Check, truth: Truth) -> str:
         said = truth.squeezed_texts[check.citations[0].partition("#")[0]]
         return "" if squeezed(check.quote) in said else f"{check.citations[0]} does not say {check.quote!r}"
     return ""
-
-
-def false_facts(facts: Iterable[Fact], truth: Truth) -> list[str]:
-    """Facts that are not true of the run, with what is."""
-    told = [(fact.id, why_false(fact.check, truth)) for fact in facts if fact.check is not None]
-    return [f"{name}: {why}" for name, why in told if why]
