@@ -21,8 +21,6 @@ ENOUGH = 2.2
 """What words must weigh, in nats, before they bind a number."""
 STRONG = 1.2
 """What the best score must be for a contradiction."""
-SAME_WORDS = 0.12
-"""Scores this close of values that go by the same words say nothing of which is meant."""
 CLEAR = 0.7
 """How far, of the best score, the next different value must stay behind for a contradiction."""
 TIED = 0.97
@@ -196,12 +194,10 @@ class Binder:
         write = written(figure, (agreeing or near)[0].value) if agreeing or near else ""
         told = [f"{one.value.written} = {f'{one.value.value:.4f}'.rstrip('0').rstrip('.')}" for one in near]
         why = f"nearest: {', '.join(told)}" if near else "no value of the run matches these words"
-        others = [one for one in self.figures if one.start != figure.start]
-        is_taken = near and any(says(other, near[0].value) for other in others)
         # Of `4 of 5 rollouts`, the 4 may count anything that is said of the 5.
         is_told = figure.unit == "%" or (bool(self.noun_at(figure, spoken)) and base is None)
-        is_plain = portion is None and not is_taken and not figure.signed and not figure.word and is_told
-        if is_plain and is_clear(near, found, agreeing) and self.is_named(near[0], figure, spoken):
+        is_plain = portion is None and not figure.signed and not figure.word and is_told
+        if is_plain and is_clear(near, agreeing) and self.is_named(near[0], figure, spoken):
             true = printed(figure, near[0].value)
             return spoken.check(figure, "contradicted", true, why=near[0].value.written, write=write)
         return spoken.check(figure, "unbound", why=why, write=write)
@@ -278,12 +274,8 @@ class Binder:
         is_bare = not found or found[0].matched <= self.totals.keys()  # no word points anywhere else
         is_total = part is not None or is_bare or WHOLE.search(spoken.text[: figure.start]) is not None
         value = bound.get(part.start) if part is not None else None
-        noun = self.noun_at(figure, spoken) or ("" if value is None else value.counted)
-        wholes = [self.totals[noun]] if is_total and noun in self.totals else []
-        if value is not None and isinstance(value.address, str):
-            own = [one for one in self.values if one.kind == "count" and parent_of(one) == parent_of(value)]
-            wholes += [one for one in own if one.names and one is not value and one.value >= value.value]
-        return any(says(figure._replace(hedge=""), one) for one in wholes)
+        total = self.totals.get(self.noun_at(figure, spoken) or ("" if value is None else value.counted))
+        return is_total and total is not None and says(figure._replace(hedge=""), total)
 
     def is_named(self, candidate: Candidate, figure: Figure, spoken: Spoken) -> bool:
         """Whether the words right beside a number name a value: its own key, and the whole name of its object."""
@@ -379,18 +371,12 @@ def follows(figure: Figure, figures: Sequence[Figure], bound: dict[int, Value]) 
     return figure.is_whole and f"{figure.value:g}" in keys
 
 
-def is_clear(near: list[Candidate], found: list[Candidate], agreeing: list[Candidate]) -> bool:
-    """Whether the words point to one value and to no other, and speak of one object alone."""
+def is_clear(near: list[Candidate], agreeing: list[Candidate]) -> bool:
+    """Whether the words point to one value, and to no other that is not named by fewer of them."""
     if not near or near[0].weight < ENOUGH or near[0].score < STRONG:
         return False
-    names = near[0].value.names[-1:]
-    if any(one.value.names[-1:] not in ((), names) and one.score > 0.4 * near[0].score for one in found):
-        return False
-    others = [one for one in (*near[1:], *agreeing[:1]) if one.value.value != near[0].value.value]
-    if any(one.matched <= near[0].matched and one.score > near[0].score - SAME_WORDS for one in others):
-        return False
-    rivals = [*agreeing[:1], *(one for one in others if not one.matched <= near[0].matched)]
-    return all(rival.score < CLEAR * near[0].score for rival in rivals)
+    others = [one for one in near[1:] if one.value.value != near[0].value.value and not one.matched <= near[0].matched]
+    return all(rival.score < CLEAR * near[0].score for rival in [*agreeing[:1], *others])
 
 
 def printed(figure: Figure, value: Value) -> str:

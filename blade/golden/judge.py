@@ -6,7 +6,6 @@ Everything is measured by the golden report, which scores 1 by construction. Tru
 by words that are false. Standard library only.
 """
 
-import math
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -24,8 +23,8 @@ from blade.golden.truth import Truth, squeezed
 FACTS, PROOF, STRUCTURE = 0.75, 0.15, 0.10
 SAME = 0.8
 """Share of words from which on a sentence is one of the golden report's, perhaps with other values."""
-LEAST_GAIN, LEAST_MEAN = -0.03, 0.03
-"""What knowing the word before must tell of a word, in nats: in a sentence, and in all of them together."""
+LEAST_MEAN = 0.03
+"""What knowing the word before must tell of a word, in nats, over all sentences."""
 LEAST_WORDS = 6
 MOST_SHOWN = 200
 KINDS = {"#": "numbers", "`": "ids", "^": "labels", "!": "negations"}
@@ -154,11 +153,10 @@ def judge(
 
 
 def fluent(said: Passages, fluency: Fluency) -> Passages:
-    """What a report says in sentences: words that follow each other as those of no sentence do are left out."""
-    long = [(fluency.gain(one.text), len(one.words)) for one in said.sentences if len(one.words) >= LEAST_WORDS]
-    mean = sum(gain * count for gain, count in long) / max(sum(count for _, count in long), 1)
-    least = LEAST_GAIN if mean >= LEAST_MEAN else math.inf
-    kept = [one for one in said.sentences if len(one.words) < LEAST_WORDS or fluency.gain(one.text) >= least]
+    """What a report says in sentences: none, where words follow each other as those of no sentence do."""
+    gains = [(fluency.gain(one.text), len(one.words)) for one in said.sentences if len(one.words) >= LEAST_WORDS]
+    mean = sum(gain * count for gain, count in gains) / max(sum(count for _, count in gains), 1)
+    kept = [one for one in said.sentences if mean >= LEAST_MEAN or len(one.words) < LEAST_WORDS]
     return Passages(kept, said.rows, dropped=said.dropped + len(said.sentences) - len(kept))
 
 

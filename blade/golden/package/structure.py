@@ -226,7 +226,11 @@ def check_metrics(files: GoldenFiles, package: Package, runs: dict[str, Rows]) -
     check, run = partial(judged, "golden", name=name), runs.get(files.model)
     stated = None if files.metrics is None else read_object(files.metrics)
     known = [field for field in KNOWN if stated and stated.get(field) is not None]
-    bad = "" if len(known) >= LEAST_KNOWN else f"has {some(known) or 'none'} of {', '.join(KNOWN)}"
+    bad = (
+        ""
+        if len(known) >= LEAST_KNOWN
+        else f"has {some(known) or 'none'} of {', '.join(KNOWN)}, fewer than {LEAST_KNOWN}"
+    )
     if stated is None:
         bad = "is missing" if files.metrics is None else "is not a JSON object"
     yield check(f"says {some(known, 6)}", bad, "`blade golden build` writes it from the rollouts.")
