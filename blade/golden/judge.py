@@ -138,7 +138,11 @@ def judge(
     new = Passages([one for one in said.sentences if one.text not in known], [])
     decided = {one.fact.id: one for one in found}
     met = [decided.get(fact.id) or judging.look_for(fact, prose, new) for fact in facts]
-    cited, model = proofs(said), proofs(best)
+    cited, model = (  # rollouts that are cited, and words that are quoted
+        {code for one in (*p.sentences, *p.rows) for code in codes(one)}
+        | {q for one in p.sentences for q in quotes(one)}
+        for p in (said, best)
+    )
     parts, wanted = ({one.heading for one in passages.sentences} for passages in (said, best))
     values, stated = ({value for one in (*p.sentences, *p.rows) for value in one.values} for p in (said, best))
     statements = [*compared(said, best), *made_up(new, truth, model), *checked]
@@ -220,12 +224,6 @@ def quotes(one: Passage) -> list[str]:
     """Quotations of several words."""
     found = [squeezed(without_code_marks(quoted[0][1:-1])) for quoted in QUOTED.finditer(one.text)]
     return [quote for quote in found if len(quote.split()) > 1]
-
-
-def proofs(said: Passages) -> set[str]:
-    """Rollouts a report cites and words it quotes."""
-    cited = {code.partition("#")[0] for one in (*said.sentences, *said.rows) for code in codes(one)}
-    return cited | {quote for one in said.sentences for quote in quotes(one)}
 
 
 def caps(said: Passages, golden: Passages, prose: Passages, statements: Sequence[Statement]) -> list[Cap]:

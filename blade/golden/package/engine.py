@@ -18,8 +18,7 @@ from blade.skillkit.check import Rules, check_skill
 
 def check(package: Package, phase: Phase) -> list[Check]:
     """The engine's checks of one phase."""
-    phases = {"skill": check_specification, "rollouts": check_reading, "golden": check_golden}
-    return list(phases[phase](package))
+    return list({"skill": check_specification, "rollouts": check_reading, "golden": check_golden}[phase](package))
 
 
 def check_specification(package: Package) -> Iterator[Check]:
@@ -52,11 +51,11 @@ def check_reading(package: Package) -> Iterator[Check]:
                 "rollouts without a score": sum(one.unscored for one in coverage),
             }
             told = some(f"{count} {what}" for what, count in left.items() if count)
-            bad = told and f"{path.name}: the engine finds {told}"
+            bad = told and f"the engine finds {told}"
         except BladeError as error:
-            bad = f"{path.name}: {error}"
+            bad = str(error)
         hint = "`blade diagnose` on the file says more."
-        yield judged("rollouts", f"{path.name}: the engine reads every rollout", bad=bad, hint=hint)
+        yield judged("rollouts", "the engine reads every rollout", bad, hint, name=path.name)
 
 
 def check_golden(package: Package) -> Iterator[Check]:
@@ -66,13 +65,13 @@ def check_golden(package: Package) -> Iterator[Check]:
         is_built = source.place(files.model, NARRATIVE).is_file()
         if not is_built and files.is_comparison:
             continue
-        good = f"{files.report.name}: {'is what its sources give; ' if is_built else ''}claims and facts hold"
+        good = f"{'is what its sources give; ' if is_built else ''}claims and facts hold"
         try:
             problems = check_package(source, files.model) if is_built else check_by_hand(source, files)
         except BladeError as error:
-            yield skipped("golden", good, str(error).rstrip("."))
+            yield skipped("golden", f"{files.report.name}: {good}", str(error).rstrip("."))
             continue
         told = some((f"{one.where}: {one.message}" for one in problems), 3)
-        bad = f"{files.report.name}: {len(problems)} problems: {told}" if problems else ""
         command = "blade golden check" if is_built else f"blade check {files.report.name}"
-        yield judged("golden", good, bad=bad, hint=f"`{command}` lists them all.")
+        bad, hint = told and f"{len(problems)} problems: {told}", f"`{command}` lists them all."
+        yield judged("golden", good, bad, hint, name=files.report.name)

@@ -152,7 +152,9 @@ def check_runs(runs: Sequence[Rows]) -> Iterator[Check]:
     """The files together: several, none a copy of another, all about the same tasks."""
     check = partial(judged, "rollouts")
     scored = [run for run in runs if any(row.reward is not None for row in run.rows)]
-    copies = [(one, other) for one, other in combinations(scored, 2) if is_copy(one, other)]
+    # A copy holds the same keys, scores and outputs.
+    said = [(run, sorted((row.key, str(row.reward), row.fingerprint) for row in run.rows)) for run in scored]
+    copies = [(a, b) for (a, one), (b, other) in combinations(said, 2) if one == other and any(row[2] for row in one)]
     distinct = len(scored) - len({other.path for _, other in copies})
     seen = f"{distinct} different scored runs"
     hint = "A benchmark is comparable when at least two models have been run on it."
@@ -166,12 +168,6 @@ def check_runs(runs: Sequence[Rows]) -> Iterator[Check]:
     hint = "Run every model on the same frozen data, so that scores can be compared task by task."
     bad = lacking and f"runs are about different tasks: {lacking}"
     yield check(f"every run has the same {len(tasks)} tasks", bad, hint)
-
-
-def is_copy(run: Rows, other: Rows) -> bool:
-    """Whether two files hold the same keys, scores and outputs."""
-    mine, theirs = (sorted((row.key, str(row.reward), row.fingerprint) for row in rows.rows) for rows in (run, other))
-    return mine == theirs and any(fingerprint for _, _, fingerprint in mine)
 
 
 def check_golden(package: Package, *, least_facts: int) -> Iterator[Check]:
