@@ -46,6 +46,11 @@ TRUE = [
     "16.7 % of the tasks never pass, 50.0 % pass sometimes and 33.3 % always.",
     "12 of 36 tasks (33.3 %) always pass.",
     "Task `20` fails in all 5 rollouts.",
+    "The agent solved 106 of its 176 attempts.",
+    "Six of the thirty-six problems were never solved.",
+    "Pass@1 lands at 62.2 %, so most attempts succeed.",
+    "168 of 176 rollouts finished with a message.",
+    "`state_match` is false in 51 failing rollouts, over 18 tasks.",
 ]
 FALSE = [
     ("pass@1 is 62.2 % (49.8 % to 81.7 %).", "81.7 %"),
@@ -87,6 +92,10 @@ FALSE = [
     ("`8:2#1` says “A few routine mails about the coffee machine”.", "“A few routine mails about the coffee machine”"),
     ("26.7 % of the tasks never pass.", "26.7 %"),
     ("It says “we have never been here before”.", "“we have never been here before”"),
+    ("The agent solved 70 of its 176 attempts.", "70"),
+    ("Seven of the thirty-six problems were never solved.", "Seven"),
+    ("`state_match` is false in 51 failing rollouts and 51 passing ones.", "51"),
+    ("`state_match` is false in 51 failing rollouts, over 19 tasks.", "19"),
 ]
 UNDER = "# Findings\n\n## Answer\n\n"
 
