@@ -46,9 +46,9 @@ def check_arithmetic(document: Document) -> list[Check]:
         grid = Grid(table, columns)
         found += [*check_totals(grid), *check_relations(grid), *check_shares(grid)]
         for row in table.rows:
-            found += [fault for cell in row.cells for fault in check_fractions(read_text(cell, row.line))]
+            found += [fault for cell in row.cells for fault in check_fractions(Text.of(cell, row.line))]
     for sentence in document.sentences():
-        text = read_text(sentence.text, sentence.line)
+        text = Text.of(sentence.text, sentence.line)
         for check in (check_fractions, check_changes, check_breakdown):
             found += check(text)
     return list({(one.line, one.said, one.true): one for one in found}.values())
@@ -216,17 +216,16 @@ class Text(NamedTuple):
     figures: Sequence[Figure]
     pairs: list[Pair]
 
+    @classmethod
+    def of(cls, text: str, line: int) -> "Text":
+        """A text without what it quotes, which is somebody else's arithmetic."""
+        text = QUOTED.sub(lambda found: "x" * len(found[0]), text)
+        return cls(text, line, find_figures(text), find_pairs(text, find_figures(text)))
+
     def wrong(self, figure: Figure | str, true: str, why: str) -> Check:
         """A number that cannot be, or other words."""
         words = figure if isinstance(figure, str) else self.text[figure.start : figure.end]
         return Check(self.line, shown(words).strip(), "contradicted", true, why, sentence=shown(self.text))
-
-
-def read_text(text: str, line: int) -> Text:
-    """The numbers of a text; what it quotes is somebody else's arithmetic."""
-    text = QUOTED.sub(lambda found: "x" * len(found[0]), text)
-    figures = find_figures(text)
-    return Text(text, line, figures, find_pairs(text, figures))
 
 
 def check_fractions(text: Text) -> Iterator[Check]:

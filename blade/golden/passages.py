@@ -1,4 +1,4 @@
-"""A report as passages that can support a fact: sentences, rows of tables, and up to three neighbours together.
+"""A report as passages that can support a fact: sentences, rows of tables, and two neighbours together.
 
 Each has its words as stems in order and its values: numbers, codes, capitals such as labels, and quotations. What a
 report does not say in its own name (questions, block quotes, what it puts into doubt) is not a passage. Whether words
@@ -28,7 +28,6 @@ DOUBTED = re.compile(
 """A question, a doubt, or somebody else's words or run: nothing the report says of this one."""
 NOT = frozenset({"not", "no", "none", "nor", "neither", "cannot", "without", "did", "do", "does", "doe"})
 ENDING = re.compile(r"(?:ations?|ments?|ingly|edly|ings?|ers?|ed|es|s|ly|al|ion)$")
-WINDOW = 3
 MOST_WORDS = 120
 """Words of neighbouring sentences that are taken together, at most."""
 CLASSES: dict[str, str] = {
@@ -101,17 +100,13 @@ class Passages:
 
     @cached_property
     def all(self) -> list[Passage]:
-        """Sentences alone, with one or two behind them under the same heading, and rows."""
-        found = [*self.sentences]
-        for place, first in enumerate(self.sentences):
-            text, count = first.text, len(first.words)
-            for one in self.sentences[place + 1 : place + WINDOW]:
-                count += len(one.words)
-                if one.heading != first.heading or count > MOST_WORDS:
-                    break
-                text = f"{text} {one.text}"
-                found.append(Passage(text, first.line, first.heading))
-        return [*found, *self.rows]
+        """Sentences alone and with the next under the same heading, and rows."""
+        pairs = [
+            Passage(f"{one.text} {behind.text}", one.line, one.heading)
+            for one, behind in pairwise(self.sentences)
+            if one.heading == behind.heading and len(one.words) + len(behind.words) <= MOST_WORDS
+        ]
+        return [*self.sentences, *pairs, *self.rows]
 
 
 def read_passages(text: str) -> Passages:
