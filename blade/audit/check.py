@@ -4,19 +4,15 @@ What BLADE rendered is checked by its addresses, and whatever in it carries none
 the rows. Without rows a report is checked against itself alone.
 """
 
+from blade.audit.arithmetic import check_arithmetic
 from blade.audit.evidence import Evidence
-from blade.audit.figures import Figure, find_figures
-from blade.audit.ledger import check_ledger
-from blade.audit.markdown import read_document, shown
-from blade.audit.mentions import Spoken, statements
-from blade.audit.prose import check_prose
-from blade.audit.reasons import check_reasons
+from blade.audit.figures import find_figures
+from blade.audit.markdown import read_document
+from blade.audit.mentions import statements
+from blade.audit.prose import check_prose, check_reasons
 from blade.audit.references import COMMAND
 from blade.audit.rendered import blanked, check_claims
-from blade.audit.sentences import check_sentences
-from blade.audit.tables import check_tables, make_grid
 from blade.audit.verdicts import Audit, Check
-from blade.audit.wording import noun_behind
 from blade.errors import BladeError
 from blade.report.claims import ClaimedText
 from blade.report.narrative import render_own_text
@@ -31,14 +27,22 @@ def check_report(text: str, *, evidence: Evidence | None = None, claimed: Claime
     Args:
         claimed: what `claims.json` says of it, when BLADE rendered it.
     """
-    if evidence is None:
-        return check_alone(text)
-    if claimed is not None:
-        checks, covered = check_claims(text, claimed, evidence)
-        checks += [without_address(check) for check in check_prose(blanked(text, covered), evidence)]
-        checks += check_reasons(claimed, evidence)
-    else:
+    if evidence is None:  # numbers that disagree with one another, and those nobody can judge
+        document = read_document(text)
+        parts = [spoken for statement in statements(document) for spoken in statement.spoken]
+        figures = ((spoken, one) for spoken in parts for one in find_figures(spoken.text) if not one.word)
+        checks = check_arithmetic(document)
+        checks += [spoken.check(one, "unverifiable", why=NO_ROWS) for spoken, one in figures]
+    elif claimed is None:
         checks = list(check_prose(text, evidence))
+    else:
+        checks, covered = check_claims(text, claimed, evidence)
+        for check in check_prose(blanked(text, covered), evidence):
+            if check.verdict == "supported" and check.why != COMMAND:  # it is named, even if it is true
+                write = check.write or f"{{{{ {check.why} }}}}"
+                check = check._replace(verdict="unbound", why=NO_ADDRESS, write=write)
+            checks.append(check)
+        checks += check_reasons(claimed, evidence)
     return Audit(sorted(checks, key=lambda check: check.line))
 
 
@@ -49,31 +53,3 @@ def check_source(source: str, *, evidence: Evidence, where: str) -> Audit:
     except BladeError as error:
         return Audit([Check(getattr(error, "line", 1), where, "contradicted", "", str(error))])
     return check_report(rendered.text, evidence=evidence, claimed=rendered.with_lines(constants))
-
-
-def without_address(check: Check) -> Check:
-    """What a rendered text says without an address is named, even if it is true."""
-    if check.verdict != "supported" or check.why == COMMAND:
-        return check
-    return check._replace(verdict="unbound", why=NO_ADDRESS, write=check.write or f"{{{{ {check.why} }}}}")
-
-
-def check_alone(text: str) -> Audit:
-    """A report without rows: numbers that disagree with one another, and those nobody can judge."""
-    document = read_document(text)
-    grids = [make_grid(table) for table in document.tables]
-    faults = [*check_tables(grids), *check_ledger(document, grids), *check_sentences(document)]
-    faults = list({(one.line, one.said, one.true): one for one in faults}.values())
-    checks = faults + [
-        Check(spoken.line, spoken.text[one.start : one.end], "unverifiable", why=NO_ROWS, sentence=shown(spoken.text))
-        for statement in statements(document)
-        for spoken in statement.spoken
-        for one in find_figures(spoken.text)
-        if is_counted(one, spoken)
-    ]
-    return Audit(sorted(checks, key=lambda check: check.line))
-
-
-def is_counted(figure: Figure, spoken: Spoken) -> bool:
-    """Whether a number says how much."""
-    return not figure.word or bool(noun_behind(figure, spoken))

@@ -1,10 +1,11 @@
 """What a report is held against: the documents of a diagnosis or a comparison, and the rollouts behind them."""
 
-from collections.abc import Callable, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -26,6 +27,8 @@ from blade.report.writing import Sources
 from blade.rollouts import Run
 
 ROLES = ("base", "candidate")
+SMALLEST = 1e-9
+"""How far mean scores may be apart that were added in another order."""
 
 
 @dataclass(frozen=True)
@@ -54,19 +57,9 @@ class Source:
         """Its rollouts with their verdicts."""
         if self.run is None:
             return None
-        success = decide_success(self.run.table, self.rule)[1].tolist()
-        verdicts = {self.run.table.citation(row): verdict(value) for row, value in enumerate(success)}
-        return Judged(run=self.run, passed=verdicts)
-
-
-def as_json(value: msgspec.Struct) -> Any:
-    """A Struct as its file holds it."""
-    return msgspec.json.decode(msgspec.json.encode(value))
-
-
-def verdict(value: float) -> bool | None:
-    """Whether a rollout passed; nan is unknown."""
-    return None if value != value else value == 1.0
+        success = enumerate(decide_success(self.run.table, self.rule)[1].tolist())
+        known = {self.run.table.citation(row): None if value != value else value == 1.0 for row, value in success}
+        return Judged(run=self.run, passed=known)
 
 
 @dataclass(frozen=True)
@@ -81,8 +74,9 @@ class Evidence:
     @cached_property
     def documents(self) -> dict[str, Any]:
         """JSON documents by the names that addresses use."""
-        found = {} if self.comparison is None else {"comparison": as_json(self.comparison)}
-        return found | {name: as_json(source.analysis) for name, source in zip(self.names, self.sources, strict=False)}
+        structs: dict[str, Any] = {} if self.comparison is None else {"comparison": self.comparison}
+        structs |= {name: source.analysis for name, source in zip(self.names, self.sources, strict=False)}
+        return {name: msgspec.json.decode(msgspec.json.encode(struct)) for name, struct in structs.items()}
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -134,7 +128,12 @@ def evidence_in(folder: Path) -> Evidence:
     Raises:
         InputError: it holds neither a diagnosis nor a comparison, or one that cannot be read.
     """
-    comparison = read_comparison(folder / COMPARISON) if (folder / COMPARISON).is_file() else None
+    comparison, stored = None, folder / COMPARISON
+    if stored.is_file():
+        try:
+            comparison = DECODER.decode(stored.read_bytes())
+        except (OSError, msgspec.MsgspecError, UnicodeDecodeError) as error:
+            raise InputError(f"{stored}: cannot be read: {error}; run `blade compare` again.") from error
     places = [folder] if (folder / ANALYSIS).is_file() else sorted(path.parent for path in folder.glob(f"*/{ANALYSIS}"))
     if comparison is None and not places:
         open_workspace(folder)  # says what is missing
@@ -153,37 +152,55 @@ def source_in(workspace: Workspace) -> Source:
     return Source(relabel(workspace.analysis, workspace.labels), None if request is None else workspace.run, rule)
 
 
-def read_comparison(place: Path) -> Comparison:
-    """A `comparison.json`."""
-    try:
-        return DECODER.decode(place.read_bytes())
-    except (OSError, msgspec.MsgspecError, UnicodeDecodeError) as error:
-        raise InputError(f"{place}: cannot be read: {error}; run `blade compare` again.") from error
-
-
-def evidence_of(found: Sequence[Diagnosed], labels: Mapping[str, Label] | None = None) -> Evidence:
+def evidence_of(
+    found: Sequence[Diagnosed], labels: Mapping[str, Label] | None = None, *, slices: Sequence[str] = ()
+) -> Evidence:
     """Runs that were diagnosed just now, and their comparison where they are several.
 
     Args:
         labels: by task, the label in force where it is not the draft.
+        slices: fields that a comparison is sliced by.
 
     Raises:
         UsageError: several runs that have no task in common, or were judged by different rules.
     """
     comparison = None
     if len(found) > 1:
-        from blade.comparison import compare_many
+        from blade.comparison import CompareOptions, compare_many
 
-        comparison = compare_many(list(found))
-    return Evidence(
-        [
-            Source(relabel(one.analysis, labels or {}), partial(known_run, one.run), one.analysis.success.rule)
-            for one in found
-        ],
-        comparison,
-    )
+        comparison = compare_many(list(found), CompareOptions(slices=tuple(slices)))
+
+    def source(one: Diagnosed) -> Source:
+        return Source(relabel(one.analysis, labels or {}), lambda: one.run, one.analysis.success.rule)
+
+    return Evidence([source(one) for one in found], comparison)
 
 
-def known_run(run: Run) -> Run:
-    """A run that is already read, for `Source.open_run`."""
-    return run
+class Drift(NamedTuple):
+    """A run whose rows are no longer those that were diagnosed."""
+
+    sentence: str
+    is_changed: bool
+    """Whether they are others; otherwise they are gone."""
+
+
+def drifts(evidence: Evidence) -> Iterator[Drift]:
+    """What became of the rows of every run, where anything did and somebody knows where they were."""
+    for source in evidence.sources:
+        name = source.analysis.inputs.run
+        if source.open_run is not None and source.run is None:
+            yield Drift(f"the rollouts of {name} are gone; numbers were held against analysis.json alone.", False)
+        if source.open_run is None or source.run is None:
+            continue
+        now: dict[str, list[float]] = {}
+        table = source.run.table
+        for task, reward in zip(table.task.tolist(), table.reward.tolist(), strict=True):
+            if not math.isnan(reward):
+                now.setdefault(table.tasks[task], []).append(reward)
+        then = {task.task: task.mean_reward for task in source.analysis.tasks if task.mean_reward is not None}
+        if now.keys() != then.keys() or not all(
+            math.isclose(math.fsum(now[task]) / len(now[task]), score, rel_tol=SMALLEST, abs_tol=SMALLEST)
+            for task, score in then.items()
+        ):
+            changed = f"the rollouts of {name} have changed since they were diagnosed; run `blade diagnose` again."
+            yield Drift(changed, True)

@@ -6,6 +6,7 @@ much and is not a figure. Neighbouring figures make a fraction (`3 of 5`), an in
 """
 
 import re
+from collections.abc import Sequence
 from functools import lru_cache
 from itertools import pairwise
 from typing import Literal, NamedTuple
@@ -40,14 +41,17 @@ PARTS = {
 """Shares in per cent and factors written out; they count where something follows that they are of."""
 SCALES = {"k": 1e3, "K": 1e3, "M": 1e6, "bn": 1e9}
 UNITS = {
-    **{"%": "%", "percent": "%", "per cent": "%"},
-    **{"pp": "pp", "pps": "pp", "p.p.": "pp", "percentage points": "pp", "percentage point": "pp"},
-    **{"points": "pp", "pts": "pp", "ppt": "pp", "ppts": "pp"},
-    **{"x": "x", "×": "x", "times": "x", "fold": "x", "-fold": "x"},
-    **{"ms": "ms", "s": "s", "sec": "s", "secs": "s", "seconds": "s", "second": "s"},
-    **{"min": "min", "mins": "min", "minutes": "min", "minute": "min", "h": "h", "hours": "h", "hour": "h"},
-    **{"B": "B", "kB": "kB", "KB": "kB", "MB": "MB", "GB": "GB", "TB": "TB"},
+    **dict.fromkeys(("%", "‰", "percent", "per cent"), "%"),
+    **dict.fromkeys(
+        ("pp", "pps", "p.p.", "percentage points", "percentage point", "points", "pts", "ppt", "ppts"), "pp"
+    ),
+    **dict.fromkeys(("x", "×", "fold", "-fold"), "x"),
+    **dict.fromkeys(("s", "sec", "secs", "seconds", "second"), "s"),
+    **dict.fromkeys(("min", "mins", "minutes", "minute"), "min"),
+    **dict.fromkeys(("h", "hours", "hour"), "h"),
+    **{unit: unit for unit in ("ms", "B", "kB", "MB", "GB", "TB")},
 }
+UNIT = "|".join(re.escape(unit).replace(r"\ ", r"\s+") for unit in sorted(UNITS, key=len, reverse=True))
 SIGNS = str.maketrans({"−": "-", "–": "-", "‑": "-"})
 
 NUMBER = re.compile(
@@ -60,17 +64,7 @@ NUMBER = re.compile(
     (?P<decimals>\.\d+)?
     (?P<exponent>[eE][+-]?\d{{1,3}})?
     (?P<scale>(?:k|K|M|bn)(?![A-Za-z]))?
-    (?P<unit>
-        \s?(?:%|‰)
-      | \s?(?:pps?|ppts?|p\.p\.|pts)(?![A-Za-z])
-      | \s(?:percentage\s+points?|per\s?cent|percent|points)(?![A-Za-z])
-      | \s?×
-      | x(?![A-Za-z0-9])
-      | \stimes(?=\s(?:as|more|less|fewer|the|that|higher|lower|larger|smaller|slower|faster|greater|longer)\b)
-      | -?fold(?![A-Za-z])
-      | \s?(?:ms|kB|KB|MB|GB|TB)(?![A-Za-z])
-      | \s?(?:s|secs?|seconds?|mins?|minutes?|h|hours?|B)(?![A-Za-z'’])
-    )?
+    (?P<unit>\s?(?:[%‰×]|(?:{UNIT})(?![A-Za-z0-9'’])))?
     (?![\w{CODE_CLOSE}])
     """,
     re.VERBOSE,
@@ -155,61 +149,51 @@ class Pair(NamedTuple):
         return self.second.end
 
 
-def find_figures(text: str) -> list[Figure]:
-    """The figures of a text, in order; numbers inside code are none."""
-    return list(_find_figures(text))
-
-
 @lru_cache(maxsize=20_000)
-def _find_figures(text: str) -> tuple[Figure, ...]:
+def find_figures(text: str) -> Sequence[Figure]:
+    """The figures of a text, in order; numbers inside code are none."""
     kept = hidden(text)
     numbers = [_figure(found, kept) for found in NUMBER.finditer(kept)]
     words = [_word_figure(found, kept) for found in WORD.finditer(kept)]
     return tuple(sorted([*numbers, *words], key=lambda figure: figure.start))
 
 
-def find_pairs(text: str, figures: list[Figure]) -> list[Pair]:
+def find_pairs(text: str, figures: Sequence[Figure]) -> list[Pair]:
     """Fractions, intervals and changes among neighbouring figures; a figure is in one pair at most."""
     kept, pairs, taken = hidden(text), list[Pair](), -1
     for left, right in pairwise(figures):
-        if left.start < taken:
-            continue
-        pair = _pair(kept, left, right)
-        if pair is not None:
-            pairs.append(pair)
+        between, before = kept[left.end : right.start], kept[max(0, left.start - 12) : left.start].lower()
+        can_be = {
+            "fraction": not (left.unit or right.unit) and left.is_whole and right.is_whole,
+            "change": True,
+        }
+        is_alike = left.unit in ("", right.unit)
+        kind = next((kind for kind, joint in JOINTS if joint.fullmatch(between) and can_be.get(kind, is_alike)), None)
+        is_bracketed = before.rstrip().endswith(("[", "(")) and kept[right.end : right.end + 1] in ("]", ")")
+        is_between = re.search(r"\bbetween\s+$", before) is not None
+        if kind is None and between.strip() == ("," if is_bracketed else "and") and (is_bracketed or is_between):
+            kind = "interval"
+        if kind is not None and left.start >= taken:  # of `50–73 %` both are percentages
+            pairs.append(Pair(kind, left if left.unit else left._replace(unit=right.unit), right))
             taken = right.end
     return pairs
 
 
-def tolerance(figure: Figure) -> float:
-    """How far from a figure the truth may be, its hedge considered."""
-    if figure.hedge != "about":
-        return figure.half * (1 + 1e-9) + 1e-9 * abs(figure.value)
-    return max(figure.half, last_digit(figure.value) / 2, 0.05 * abs(figure.value)) * (1 + 1e-9)
-
-
-def last_digit(value: float) -> float:
-    """The place of a whole number's last digit that is not 0: 10 for 170."""
-    place = 1.0
-    while value and value % (place * 10) == 0:
-        place *= 10
-    return place if value else 1.0
-
-
 def agrees(figure: Figure, truth: float) -> bool:
     """Whether a figure says the truth, as it is rounded and hedged; the truth in the figure's unit."""
-    near = abs(figure.value - truth) <= tolerance(figure)
-    if figure.hedge == "at least":
-        return truth >= figure.value or near
-    if figure.hedge == "at most":
-        return truth <= figure.value or near
-    if figure.hedge == "more than":
-        return truth > figure.value
-    if figure.hedge == "less than":
-        return truth < figure.value
-    if figure.hedge == "nearly":
-        return near or 0.8 * figure.value <= truth <= figure.value
-    return near
+    slack = figure.half * (1 + 1e-9) + 1e-9 * abs(figure.value)
+    if figure.hedge == "about":  # half a unit of its last digit that is not 0: 5 for 170
+        digits = f"{figure.value:.0f}" if figure.value.is_integer() and figure.value else "1"
+        last_digit = 10.0 ** (len(digits) - len(digits.rstrip("0")))
+        slack = max(figure.half, last_digit / 2, 0.05 * abs(figure.value)) * (1 + 1e-9)
+    near = abs(figure.value - truth) <= slack
+    return {
+        "at least": truth >= figure.value or near,
+        "at most": truth <= figure.value or near,
+        "more than": truth > figure.value,
+        "less than": truth < figure.value,
+        "nearly": near or 0.8 * figure.value <= truth <= figure.value,
+    }.get(figure.hedge, near)
 
 
 def hidden(text: str) -> str:
@@ -225,7 +209,7 @@ def _figure(found: re.Match[str], text: str) -> Figure:
     unit = " ".join((found["unit"] or "").split())
     return Figure(
         value=sign * float(digits + decimals) * scale,
-        unit=UNITS.get(unit, "%" if unit == "‰" else ""),
+        unit=UNITS.get(unit, ""),
         half=0.5 * 10.0 ** -max(0, len(decimals) - 1) * scale,
         hedge=_hedge(text, found.start()),
         signed=bool(found["sign"]) and found["sign"] != "±",
@@ -236,11 +220,10 @@ def _figure(found: re.Match[str], text: str) -> Figure:
 
 def _word_figure(found: re.Match[str], text: str) -> Figure:
     said, hedge = found[0].lower().replace("-", " "), _hedge(text, found.start())
+    value, unit = float(PARTS[said] if found["part"] else WORDS[said]), ""
     if found["part"]:
-        value = PARTS[said]
-        unit = "x" if value < 10 else "%"
-        return Figure(value, unit, 0.5, hedge or "about", False, found.start(), found.end(), word=True)
-    return Figure(float(WORDS[said]), "", 0.5, hedge, False, found.start(), found.end(), word=True)
+        unit, hedge = "x" if value < 10 else "%", hedge or "about"
+    return Figure(value, unit, 0.5, hedge, False, found.start(), found.end(), word=True)
 
 
 def _hedge(text: str, start: int) -> Hedge:
@@ -249,37 +232,9 @@ def _hedge(text: str, start: int) -> Hedge:
     for found in HEDGE.finditer(before):
         if BEHIND_HEDGE.match(before[found.end() :]):
             hedge = next(HEDGES[int(name[1:])][0] for name, words in found.groupdict().items() if words)
-            return _base_hedge(text[start:]) if found[0].lower() in ("over", "under", "above", "some") else hedge
+            whole = re.match(r"[\d,]+(?=\s+[A-Za-z])", text[start:])
+            if found[0].lower() not in ("over", "under", "above", "some") or whole is None:
+                return hedge
+            # `over 36 tasks` names what was counted over; `over 100 tasks` may do so too, or be a bound.
+            return "at least" if whole[0].endswith("00") else ""
     return ""
-
-
-def _base_hedge(rest: str) -> Hedge:
-    """`over 36 tasks` names what was counted over; `over 100 tasks` may do so too, or be a bound."""
-    whole = re.match(r"[\d,]+(?=\s+[A-Za-z])", rest)
-    if whole is None:
-        return "more than"
-    return "at least" if whole[0].endswith("00") else ""
-
-
-def _pair(text: str, left: Figure, right: Figure) -> Pair | None:
-    between = text[left.end : right.start]
-    before = text[max(0, left.start - 12) : left.start].lower()
-    for kind, joint in JOINTS:
-        if joint.fullmatch(between) and _fits(kind, left, right):
-            return Pair(kind, _like(left, right), right)
-    is_bracketed = before.rstrip().endswith(("[", "(")) and text[right.end : right.end + 1] in ("]", ")")
-    is_between = re.search(r"\bbetween\s+$", before) is not None
-    if between.strip() == ("," if is_bracketed else "and") and (is_bracketed or is_between):
-        return Pair("interval", _like(left, right), right)
-    return None
-
-
-def _fits(kind: Pairing, left: Figure, right: Figure) -> bool:
-    if kind == "fraction":
-        return not left.unit and not right.unit and not left.signed and left.is_whole and right.is_whole
-    return left.unit in ("", right.unit) or kind == "change"
-
-
-def _like(left: Figure, right: Figure) -> Figure:
-    """The first figure with the second's unit, where only the second has one: `50–73 %`."""
-    return left if left.unit else left._replace(unit=right.unit)

@@ -107,10 +107,6 @@ class Table(NamedTuple):
     quoted: bool = False
     """Whether it stands in a block quote."""
 
-    def column(self, place: int) -> list[str]:
-        """The cells of a column, from top to bottom."""
-        return [row.cell(place) for row in self.rows]
-
 
 class Sentence(NamedTuple):
     """One sentence of a passage."""
@@ -123,8 +119,6 @@ class Sentence(NamedTuple):
     """Headings it stands under; of a heading, those above it."""
     passage: int
     """Which passage of the document it is from."""
-    start: int
-    """Where in the passage it begins."""
 
 
 class Document(NamedTuple):
@@ -139,7 +133,7 @@ class Document(NamedTuple):
         """Every sentence of the prose, headings included."""
         for number, passage in enumerate(self.passages):
             for start, text in split_sentences(passage.text):
-                yield Sentence(text, passage.line_at(start), passage.section, number, start)
+                yield Sentence(text, passage.line_at(start), passage.section, number)
 
 
 def split_sentences(text: str) -> Iterator[tuple[int, str]]:
@@ -204,8 +198,67 @@ def split_cells(line: str) -> tuple[str, ...]:
 
 
 def read_document(text: str) -> Document:
-    """A report as passages and tables, those in HTML too; fenced code and comments are left out."""
-    return _Reader(HTML_TABLE.sub(_html_table, without_comments(text)).splitlines()).read()
+    """A report as passages and tables, those in HTML too; fenced code, comments and front matter are left out."""
+    lines = HTML_TABLE.sub(_html_table, without_comments(text)).splitlines()
+    section: list[tuple[int, str]] = []
+    passages: list[Passage] = []
+    tables: list[Table] = []
+    pieces: list[tuple[str, int]] = []
+
+    def is_quoting() -> bool:
+        return bool(pieces) and QUOTE_MARK.match(lines[pieces[0][1] - 1]) is not None
+
+    def headings() -> tuple[str, ...]:
+        return tuple(heading for _, heading in section)
+
+    def finish() -> None:
+        """Closes the passage that is being read."""
+        if pieces:
+            passages.append(_join(pieces, headings(), quoted=is_quoting()))
+            pieces.clear()
+
+    at = 0
+    if lines and lines[0].strip() == "---":
+        at = next((n + 1 for n, line in enumerate(lines[1:200], start=1) if line.strip() in ("---", "...")), 0)
+    while at < len(lines):
+        line = lines[at]
+        inner = QUOTE_MARK.sub("", line, count=1)
+        if fence := FENCE.match(line):
+            finish()
+            closing = re.compile(rf" {{0,3}}{re.escape(fence[1][0])}{{{len(fence[1])},}}\s*$")
+            at = next((n for n in range(at + 1, len(lines)) if closing.match(lines[n])), len(lines))
+        elif found := HEADING.match(line):
+            finish()
+            level, heading = len(found[1]), ENUMERATED.sub("", plain(found[2] or ""))
+            section = [entry for entry in section if entry[0] < level]
+            passages.append(Passage(heading, ((0, at + 1),), headings(), level))
+            section.append((level, heading))
+        elif _is_table(lines, at):
+            finish()
+            caption, quoted = passages[-1].text if passages else "", QUOTE_MARK.match(line) is not None
+            end = at + 2
+            while end < len(lines) and PIPE.search(lines[end]) and not _is_table(lines, end):
+                end += 1
+            rows = tuple(Row(n + 1, split_cells(lines[n])) for n in range(at + 2, end))
+            tables.append(Table(at + 1, split_cells(line), rows, headings(), caption, quoted))
+            at = end - 1
+        elif not inner.strip() or RULE.match(inner):
+            finish()
+        else:
+            if ITEM.match(inner) or (QUOTE_MARK.match(line) and not is_quoting()):
+                finish()
+                inner = ITEM.sub("", inner, count=1)
+            pieces.append((inner, at + 1))
+        at += 1
+    finish()
+    return Document(tuple(passages), tuple(tables))
+
+
+def _is_table(lines: list[str], at: int) -> bool:
+    """Whether the head of a table stands on a line: cells, and a line of dashes below them."""
+    below = lines[at + 1] if at + 1 < len(lines) else ""
+    is_head = PIPE.search(lines[at]) is not None and DELIMITER.match(lines[at]) is None
+    return is_head and DELIMITER.match(QUOTE_MARK.sub("", below, count=1)) is not None
 
 
 def _html_table(found: re.Match[str]) -> str:
@@ -215,8 +268,7 @@ def _html_table(found: re.Match[str]) -> str:
     if len(lines) < 2:
         return found[0]
     lines.insert(1, "|" + "---|" * max(lines[0].count("|") - 1, 1))
-    spare = found[0].count("\n") + 1 - len(lines)
-    return "\n".join([*lines, *[""] * max(spare, 1)])
+    return "\n".join([*lines, *[""] * max(found[0].count("\n") + 1 - len(lines), 1)])
 
 
 def without_comments(text: str) -> str:
@@ -233,109 +285,17 @@ def without_comments(text: str) -> str:
     return kept + text[at:]
 
 
-class _Reader:
-    """Goes through the lines once; every line belongs to exactly one thing."""
-
-    def __init__(self, lines: list[str]) -> None:
-        self.lines = lines
-        self.at = 0
-        self.section: list[tuple[int, str]] = []
-        self.passages: list[Passage] = []
-        self.tables: list[Table] = []
-        self.pieces: list[tuple[str, int]] = []
-
-    def read(self) -> Document:
-        self.skip_front_matter()
-        while self.at < len(self.lines):
-            self.take(self.lines[self.at])
-        self.finish()
-        return Document(tuple(self.passages), tuple(self.tables))
-
-    def skip_front_matter(self) -> None:
-        if self.lines and self.lines[0].strip() == "---":
-            ends = [n for n, line in enumerate(self.lines[1:200], start=1) if line.strip() in ("---", "...")]
-            self.at = ends[0] + 1 if ends else 0
-
-    def take(self, line: str) -> None:
-        if fence := FENCE.match(line):
-            self.finish()
-            self.skip_fence(fence[1])
-        elif heading := HEADING.match(line):
-            self.finish()
-            self.add_heading(len(heading[1]), ENUMERATED.sub("", plain(heading[2] or "")))
-        elif self.is_table():
-            self.finish()
-            self.add_table()
-        else:
-            self.take_prose(line)
-
-    def take_prose(self, line: str) -> None:
-        inner = QUOTE_MARK.sub("", line, count=1)
-        if not inner.strip() or RULE.match(inner):
-            self.finish()
-        else:
-            if ITEM.match(inner) or (QUOTE_MARK.match(line) and not self.is_quoting()):
-                self.finish()
-                inner = ITEM.sub("", inner, count=1)
-            self.pieces.append((inner, self.at + 1))
-        self.at += 1
-
-    def finish(self) -> None:
-        """Closes the passage that is being read."""
-        if self.pieces:
-            self.passages.append(_join(self.pieces, self.headings(), quoted=self.is_quoting()))
-            self.pieces = []
-
-    def is_quoting(self) -> bool:
-        """Whether the passage that is being read is a block quote."""
-        return bool(self.pieces) and QUOTE_MARK.match(self.lines[self.pieces[0][1] - 1]) is not None
-
-    def headings(self) -> tuple[str, ...]:
-        return tuple(text for _, text in self.section)
-
-    def skip_fence(self, opening: str) -> None:
-        closing = re.compile(rf" {{0,3}}{re.escape(opening[0])}{{{len(opening)},}}\s*$")
-        self.at += 1
-        while self.at < len(self.lines) and not closing.match(self.lines[self.at]):
-            self.at += 1
-        self.at += 1
-
-    def add_heading(self, level: int, text: str) -> None:
-        self.section = [entry for entry in self.section if entry[0] < level]
-        self.passages.append(Passage(text, ((0, self.at + 1),), self.headings(), level))
-        self.section.append((level, text))
-        self.at += 1
-
-    def is_table(self) -> bool:
-        line = self.lines[self.at]
-        following = self.lines[self.at + 1] if self.at + 1 < len(self.lines) else ""
-        if not PIPE.search(line) or not DELIMITER.match(QUOTE_MARK.sub("", following, count=1)):
-            return False
-        return DELIMITER.match(line) is None
-
-    def add_table(self) -> None:
-        start, self.at = self.at, self.at + 2
-        rows: list[Row] = []
-        while self.at < len(self.lines) and PIPE.search(self.lines[self.at]) and not self.is_table():
-            rows.append(Row(self.at + 1, split_cells(self.lines[self.at])))
-            self.at += 1
-        caption = self.passages[-1].text if self.passages else ""
-        header = split_cells(self.lines[start])
-        quoted = QUOTE_MARK.match(self.lines[start]) is not None
-        self.tables.append(Table(start + 1, header, tuple(rows), self.headings(), caption, quoted))
-
-
 def _join(pieces: list[tuple[str, int]], section: tuple[str, ...], *, quoted: bool) -> Passage:
     """The lines of a passage as one; emphasis and code may run from line to line."""
-    joined = "\n".join(text.strip() for text, _ in pieces)
-    text = plain(joined)
+    text = plain("\n".join(source.strip() for source, _ in pieces))
     marks: list[tuple[int, int]] = []
     offset = 0
     for source, line in pieces:
         # Markup is shorter in plain text than in the source, so a line's start is looked for by its first word.
-        words = plain(source).split(" ")
-        found = text.find(words[0], offset) if words[0] else -1
+        shown_line = plain(source)
+        first = shown_line.split(" ")[0]
+        found = text.find(first, offset) if first else -1
         offset = found if found >= 0 else offset
         marks.append((offset if marks else 0, line))
-        offset += len(plain(source)) if found >= 0 else 0
+        offset += len(shown_line) if found >= 0 else 0
     return Passage(text, tuple(marks), section, quoted=quoted)

@@ -5,10 +5,13 @@ A citation reads `task:repeat` or `task:repeat#item`, in backticks. Standard lib
 
 import re
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from contextlib import suppress
 from typing import NamedTuple
 
-from blade.audit.markdown import CODE, Document, Table, blanked_code, without_code_marks
+from blade.audit.figures import Figure
+from blade.audit.markdown import CODE, Document, blanked_code, shown, without_code_marks
+from blade.audit.verdicts import Check, Verdict
 
 CITATION = re.compile(r"(?P<task>.+):(?P<repeat>0|[1-9]\d{0,17})(?:#(?P<item>\d{1,9}))?", re.DOTALL)
 MEMBER = re.compile(r"""(?:.*[{,]\s*)?(?P<mark>["'])[^"']+(?P=mark):\d+""", re.DOTALL)
@@ -21,9 +24,6 @@ BARE_TASKS = re.compile(
 COUNTED = re.compile(r"\d\s+$")
 """What makes the word tasks a count: of `42 tasks 5 always pass`, 5 is not a key."""
 TASK_COLUMN = re.compile(r"\b(?:tasks?|task[ _]?ids?|ids?|keys?|which|examples?|problems?)\b", re.I)
-
-RIGHT_BEHIND = re.compile(r"\s*[(\[]?\s*(?:(?:in|at|see|from)\s+)?")
-"""What may stand between a quote and the citation behind it that it belongs to."""
 
 TASK_HEAD = re.compile(r"\W*(?:task|task[ _]?id|id|key)\W*", re.IGNORECASE)
 """The head of a column of ids."""
@@ -47,28 +47,12 @@ def citations_in(text: str) -> list[Mention]:
         if text[span.start() - 1 : span.start()] == "“" and text[span.end() : span.end() + 1] == "”":
             continue  # a quotation, though it may end like a citation
         if span[1].startswith("blade "):
-            found += [(word, *span.span()) for word in command_words(span[1]) if split_citation(word)]
+            with suppress(ValueError):  # task keys may hold spaces and be quoted
+                found += [(word, *span.span()) for word in shlex.split(span[1])[2:] if split_citation(word)]
         elif split_citation(span[1]) and not MEMBER.fullmatch(span[1]):
             found.append((span[1], span.start(), span.end()))
     found += [(bare[0], bare.start(), bare.end()) for bare in BARE_CITATION.finditer(blanked_code(text))]
     return sorted(found, key=lambda entry: entry[1])
-
-
-def giver(start: int, end: int, cited: Sequence[Mention], text: str) -> int | None:
-    """Which citation a quote belongs to: one right behind it, as in “words” (`1:2`), else the last before, else any."""
-    before = [place for place, (_, at, _) in enumerate(cited) if at < start]
-    behind = [place for place, (_, at, _) in enumerate(cited) if at >= end]
-    if behind and (not before or RIGHT_BEHIND.fullmatch(text[end : cited[behind[0]][1]])):
-        return behind[0]
-    return before[-1] if before else None
-
-
-def command_words(command: str) -> list[str]:
-    """The words of a command in a report, its name left out; task keys may hold spaces and be quoted."""
-    try:
-        return shlex.split(command)[2:]
-    except ValueError:
-        return command.split()[2:]
 
 
 def tasks_in(text: str) -> list[Mention]:
@@ -90,15 +74,6 @@ def tasks_in(text: str) -> list[Mention]:
     return sorted(found, key=lambda entry: entry[1])
 
 
-def row_tasks(table: Table, cells: tuple[str, ...]) -> list[str]:
-    """Task keys that a row names in its first cell, under a header that says so."""
-    if not table.header or not TASK_COLUMN.search(table.header[0]) or not cells:
-        return []
-    codes = [code for code in CODE.findall(cells[0]) if not split_citation(code)]
-    bare = without_code_marks(cells[0]).strip()
-    return codes or ([bare] if bare and " " not in bare else [])
-
-
 class Spoken(NamedTuple):
     """A text with the words that belong to it."""
 
@@ -110,6 +85,11 @@ class Spoken(NamedTuple):
     """Texts that speak of it as much as its own words do: the heads of its row and column."""
     above: tuple[str, ...] = ()
     """Headings and captions, which may."""
+
+    def check(self, figure: Figure, verdict: Verdict, true: str = "", *, why: str = "", write: str = "") -> Check:
+        """What became of a number in it."""
+        said = self.text[figure.start : figure.end].strip()
+        return Check(self.line, said, verdict, true, why, write, shown(self.text))
 
 
 class Statement(NamedTuple):
@@ -126,26 +106,23 @@ class Statement(NamedTuple):
 
 
 def statements(document: Document) -> Iterator[Statement]:
-    """Everything a document says."""
+    """Everything a document says: its sentences, and the rows of its tables."""
     before, passage = "", -1
     for sentence in document.sentences():
         spoken = Spoken(sentence.text, sentence.line, (), sentence.section[1:])
         yield Statement(sentence.text, [spoken], [], before if sentence.passage == passage else "")
         before, passage = sentence.text, sentence.passage
     for table in document.tables:
-        yield from rows_of(table)
-
-
-def rows_of(table: Table) -> Iterator[Statement]:
-    """The rows of a table."""
-    for row in table.rows:
-        spoken = []
-        is_named = TASK_HEAD.fullmatch(table.header[0]) or not re.fullmatch(
-            r"[\d.,\s%]*", row.cells[0] if row.cells else ""
-        )
-        named = row.cells[0] if row.cells and is_named else ""
-        for column, cell in enumerate(row.cells):
-            head = table.header[column] if column < len(table.header) else ""
-            around = (named, head) if column else ("", head)
-            spoken.append(Spoken(cell, row.line, around, (table.caption, *table.section[1:])))
-        yield Statement(" | ".join(row.cells), spoken, row_tasks(table, row.cells))
+        first = table.header[0] if table.header else ""
+        for row in table.rows:
+            key = row.cell(0)
+            named = key if TASK_HEAD.fullmatch(first) or not re.fullmatch(r"[\d.,\s%]*", key) else ""
+            heads = [*table.header, *[""] * len(row.cells)]
+            parts = [
+                Spoken(cell, row.line, (named if column else "", heads[column]), (table.caption, *table.section[1:]))
+                for column, cell in enumerate(row.cells)
+            ]
+            codes = [code for code in CODE.findall(key) if not split_citation(code)]
+            bare = without_code_marks(key).strip()
+            tasks = codes or ([bare] if bare and " " not in bare else [])
+            yield Statement(" | ".join(row.cells), parts, tasks if TASK_COLUMN.search(first) else [])

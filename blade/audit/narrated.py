@@ -12,7 +12,6 @@ import msgspec
 
 from blade.audit.check import check_report
 from blade.audit.evidence import Evidence, source_in
-from blade.audit.verdicts import Check
 from blade.errors import BladeError
 from blade.report.claims import Rendered, extract
 from blade.report.marks import recording
@@ -46,37 +45,21 @@ class Standard:
         if heading not in PROSE_SECTIONS:
             known = ", ".join(PROSE_SECTIONS)
             raise NarrativeError(f"{narrative.where}: no report has a section {heading!r}; there are {known}.")
-        if narrative.front.author.startswith("llm:"):
-            check_markup(narrative, heading)
+        place = f"{narrative.where}, section {heading!r}"
+        if narrative.front.author.startswith("llm:"):  # prose of a model may be no more than words
+            try:
+                parts = [text for _, kind, text in Environment().lex(narrative.sections[heading]) if kind == "data"]
+            except jinja2.TemplateSyntaxError as error:
+                raise NarrativeError(f"{place}: {error.message}.") from error
+            if (markup := MARKUP.search(Markdown("").join(parts))) is not None:
+                raise NarrativeError(f"{place}: holds {markup[0]!r}; write words only, no links and no HTML.")
         with recording() as found:
             rendered = extract(fill_section(narrative, heading, self.evidence.writing), found)
-        for fault in self.faults(rendered, narrative.front.constants)[:1]:
-            place = f"{narrative.where}, section {heading!r}"
-            raise NarrativeError(f"{place}: states {fault.said!r} itself: {fault.why}{advice(fault)}.")
+        claimed = rendered.with_lines(dict(narrative.front.constants))
+        for fault in check_report(rendered.text, evidence=self.evidence, claimed=claimed).faults[:1]:
+            advice = f"; write {fault.write}, or declare it under constants" if fault.write else ""
+            raise NarrativeError(f"{place}: states {fault.said!r} itself: {fault.why}{advice}.")
         return rendered
-
-    def faults(self, rendered: Rendered, constants: Mapping[str, str]) -> list[Check]:
-        """What in a text is wrong, or carries no address."""
-        claimed = rendered.with_lines(dict(constants))
-        audit = check_report(rendered.text, evidence=self.evidence, claimed=claimed)
-        return [*audit.contradicted, *audit.unbound]
-
-
-def advice(fault: Check) -> str:
-    """What to write instead."""
-    return f"; write {fault.write}, or declare it under constants" if fault.write else ""
-
-
-def check_markup(narrative: Narrative, heading: str) -> None:
-    """Raises when prose of a model would be more than words."""
-    try:
-        parts = [text for _, kind, text in Environment().lex(narrative.sections[heading]) if kind == "data"]
-    except jinja2.TemplateSyntaxError as error:
-        raise NarrativeError(f"{narrative.where}, section {heading!r}: {error.message}.") from error
-    found = MARKUP.search(Markdown("").join(parts))
-    if found is not None:
-        place = f"{narrative.where}, section {heading!r}"
-        raise NarrativeError(f"{place}: holds {found[0]!r}; write words only, no links and no HTML.")
 
 
 def read_own_narrative(workspace: Workspace) -> Narrative | None:

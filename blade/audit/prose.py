@@ -1,6 +1,13 @@
-"""Prose without addresses: everything it states, bound to the rows by value, unit and words."""
+"""Prose without addresses, and the reasons of labels: all they state, bound to the rows by value, unit and words.
 
+In a reason, a figure that stands in a cited rollout holds. What stands for nothing that is known is the reader's own
+word, which nobody can verify.
+"""
+
+import re
 from collections.abc import Iterator
+from contextlib import suppress
+from itertools import product
 
 from blade.audit.binding import Binder
 from blade.audit.evidence import Evidence
@@ -8,6 +15,14 @@ from blade.audit.markdown import read_document
 from blade.audit.mentions import statements
 from blade.audit.references import References, without_quotes
 from blade.audit.verdicts import Check
+from blade.diagnosis.labels import CAUSE_FORM, Label, is_by_rule
+from blade.errors import BladeError, UsageError
+from blade.report.claims import ClaimedText
+
+REASON = re.compile(r"(\w+):/causes/(\d+)/reason")
+"""The address of a reason."""
+OWN_WORD = "said by {} and standing in nothing it cites"
+NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 
 
 def check_prose(text: str, evidence: Evidence) -> Iterator[Check]:
@@ -17,10 +32,46 @@ def check_prose(text: str, evidence: Evidence) -> Iterator[Check]:
     for block in statements(document):
         numbers = [check for one in block.spoken for check in binder.check(one._replace(text=without_quotes(one.text)))]
         yield from numbers
-        about = {"supported": set[str](), "contradicted": set[str]()}
+        about: dict[str, set[str]] = {"supported": set(), "contradicted": set()}
         for check in numbers:
-            if check.verdict in about and '["' in check.why:
-                own = (task for task in evidence.tasks if f'["{task}"]' in check.why)
-                about[check.verdict] |= {task for task in own if binder.tells_of(task, check.why)}
+            if check.verdict in about:
+                about[check.verdict] |= {task for task in evidence.tasks if f'["{task}"]' in check.why}
         proven = about["supported"] - about["contradicted"]
         yield from references.check(block, proven, about["contradicted"])
+
+
+def check_reasons(claimed: ClaimedText, evidence: Evidence) -> Iterator[Check]:
+    """What became of everything that the reasons in a rendered text state."""
+    for claim in claimed.claims:
+        found = REASON.fullmatch(claim.address) if isinstance(claim.address, str) else None
+        causes = evidence.documents.get(found[1], {}).get("causes", []) if found else []
+        if found is None or int(found[2]) >= len(causes):
+            continue
+        cause = causes[int(found[2])]
+        if is_by_rule(cause["author"]):
+            continue  # what rules say is counted from the rows
+        numbers: set[str] = set()
+        cited = {entry["citation"].partition("#")[0] for entry in cause.get("evidence", [])}
+        for citation, run in product(cited, [source.run for source in evidence.sources if source.run is not None]):
+            with suppress(BladeError):
+                items = run.rollout_at(run.row(citation)).items
+                numbers |= {number for item in items for number in NUMBER.findall(item.text)}
+        for check in check_prose(claim.text, evidence):
+            if check.verdict != "supported" and check.said.strip("$€£ %").rstrip(".,") in numbers:
+                check = check._replace(verdict="supported", true="", why="stands in a cited rollout")
+            elif check.verdict == "unbound":
+                check = check._replace(verdict="unverifiable", why=OWN_WORD.format(cause["author"]), write="")
+            yield check._replace(line=claim.line, sentence=claim.text)
+
+
+def check_reason(label: Label, evidence: Evidence) -> None:
+    """Stops before a label is written whose reason names what is not there or says what is not so.
+
+    Raises:
+        UsageError: with what it says and what is true.
+    """
+    said = (one for one in check_prose(label.reason, evidence) if one.verdict == "contradicted")
+    wrong = next((one for one in said if not CAUSE_FORM.fullmatch(one.said)), None)  # which cause, the label says
+    if wrong is not None:
+        true = f"true is {wrong.true}" if wrong.true else wrong.why
+        raise UsageError(f"the reason says {wrong.said}, but {true}.")

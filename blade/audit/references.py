@@ -6,18 +6,17 @@ nothing does.
 """
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from blade.audit.evidence import Evidence
 from blade.audit.markdown import CODE, CODE_CLOSE, CODE_OPEN, QUOTED, blanked_code, plain, shown, without_code_marks
-from blade.audit.mentions import Mention, Statement, citations_in, giver, split_citation, tasks_in
+from blade.audit.mentions import Mention, Statement, citations_in, split_citation, tasks_in
 from blade.audit.rendered import HOLE
 from blade.audit.verdicts import Check, Verdict
 from blade.diagnosis.labels import CAUSES
 from blade.errors import BladeError
-from blade.report.values import stems
 
 CODES = "|".join(CAUSES)
 LABEL = re.compile(
@@ -28,13 +27,12 @@ BUCKET = re.compile(
     re.I,
 )
 """What says of a task which bucket it is in."""
-PASSED, FAILED = re.compile(r"\bpass(?:es|ed|ing)?\b|\bsucceed", re.I), re.compile(r"\bfail(?:s|ed|ing|ure)?\b", re.I)
 COMMAND = "it exists"
+RIGHT_BEHIND = re.compile(r"\s*[(\[]?\s*(?:\w+\s+)?")
+"""What may stand between a quotation and the citation behind it that it belongs to."""
 NEAR_BY = 14
 """Characters between a quotation and the citation it surely belongs to, at most."""
 WORDS = re.compile(r"[^\W_]+")
-LONGEST_NAMED, ENOUGH_NAMED = 120, 3
-"""Characters of a name, and how many of its words a text must say to mean it."""
 IT = re.compile(r"\W*(?:it|this task|the task|that task)\b", re.IGNORECASE)
 """What refers to the task of the sentence before."""
 FEWEST_WORDS = 3
@@ -47,7 +45,7 @@ class Named(NamedTuple):
     text: str
     """The task key or the citation."""
     start: int
-    """Where it begins."""
+    """Where it begins; -1 for the task of a row or of the sentence before."""
     is_citation: bool = False
     """Whether it is a citation."""
     in_command: bool = False
@@ -64,32 +62,15 @@ class References:
 
     def __init__(self, evidence: Evidence) -> None:
         self.evidence = evidence
-
-    @cached_property
-    def causes(self) -> dict[str, str]:
+        self.causes: dict[str, str] = {}
         """Labels in force, by task."""
-        return {
-            cause["task"]: cause.get("label", "")
-            for document in self.evidence.documents.values()
-            for cause in document.get("causes") or ()
-        }
-
-    @cached_property
-    def buckets(self) -> dict[str, list[str]]:
+        self.buckets: dict[str, list[str]] = {}
         """Buckets of a task, one for each run."""
-        found: dict[str, list[str]] = {}
-        for document in self.evidence.documents.values():
+        for document in evidence.documents.values():
+            self.causes |= {cause["task"]: cause.get("label", "") for cause in document.get("causes") or ()}
             for bucket, tasks in (document.get("buckets") or {}).items():
                 for task in tasks:
-                    found.setdefault(task, []).append(bucket)
-        return found
-
-    @cached_property
-    def subjects(self) -> set[str]:
-        """Names of tools, fields and tests in the titles of failure modes, which are no tasks wherever they stand."""
-        modes = (mode for document in self.evidence.documents.values() for mode in document.get("modes") or ())
-        found = {name for mode in modes for name in re.findall(r"`([^`]+)`", mode.get("title", ""))}
-        return found - self.evidence.tasks
+                    self.buckets.setdefault(task, []).append(bucket)
 
     @cached_property
     def texts(self) -> str:
@@ -101,22 +82,6 @@ class References:
                 found += [item.text for _, rollout in rollouts for item in rollout.items]
         return "\n".join(found)
 
-    @cached_property
-    def listed(self) -> dict[str, list[frozenset[str]]]:
-        """Ids and citations that a document lists, each with the names of what it is listed under."""
-        found: dict[str, list[frozenset[str]]] = {}
-        for document in self.evidence.documents.values():
-            for entry, names in listings(document, frozenset()):
-                found.setdefault(entry, []).append(names)
-        return found
-
-    def is_listed(self, entry: str, text: str) -> bool:
-        """Whether something is listed under a name that a text says most of."""
-        words = set(stems(without_code_marks(text)))
-        return any(
-            names and len(names & words) >= min(ENOUGH_NAMED, len(names)) for names in self.listed.get(entry, ())
-        )
-
     def check(self, said: Statement, proven: set[str], disproven: Collection[str]) -> Iterator[Check]:
         """What became of every id, citation, label and quote of a text.
 
@@ -124,121 +89,107 @@ class References:
             proven: tasks of which it states a number that holds.
             disproven: those of which it states one that does not.
         """
-        text, line = said.text, said.spoken[0].line
+        text, line, sentence = said.text, said.spoken[0].line, shown(said.text)
         cited = citations_in(text)
-        named = [Named(key, start) for key, start, _ in tasks_in(text) if key not in self.subjects]
-        named += [Named(span[1], span.start()) for span in CODE.finditer(text) if span[1] in self.evidence.tasks]
+        codes = list(CODE.finditer(text))
+        named = [Named(key, start) for key, start, _ in tasks_in(text)]
+        named += [Named(span[1], span.start()) for span in codes if span[1] in self.evidence.tasks]
         named += [Named(key, -1) for key in said.tasks if key not in {one.text for one in named}]
-        commands = [span.span() for span in CODE.finditer(text) if span[1].startswith("blade ")]
+        commands = [span.span() for span in codes if span[1].startswith("blade ")]
         named += [Named(key, start, True, any(a <= start < b for a, b in commands)) for key, start, _ in cited]
-        named = [one for one in named if HOLE not in one.text]
-        named = list({(one.text, one.start): one for one in named}.values())
+        named = list({(one.text, one.start): one for one in named if HOLE not in one.text}.values())
         for check, citation in self.check_quotes(text, line, cited):
             if check.verdict == "supported":
                 proven |= {citation, (split_citation(citation) or ("", 0, None))[0]}
             yield check
         said_of = [one for one in named if not one.is_citation]
-        if not said_of and IT.match(text):  # `It is labelled BI` speaks of the task before
-            said_of = [Named(task, -1) for task in self.tasks_of(said.before)]
-        labels = list(self.check_labels(text, line, said_of))
-        proven |= {task for check, task in labels if check.verdict == "supported"}
-        yield from (check for check, _ in labels)
-        yield from self.check_buckets(text, line, said_of)
-        for one in named:
-            yield self.check_name(one, text, line, proven, disproven)
-
-    def tasks_of(self, text: str) -> list[str]:
-        """The task that a sentence is about; nothing when it names several."""
-        keys = {key for key, _, _ in tasks_in(text)} | {span[1] for span in CODE.finditer(text)}
-        keys |= {key.rpartition(":")[0] for key, _, _ in citations_in(text)}
-        known = sorted(keys & self.evidence.tasks)
-        return known if len(known) == 1 else []
-
-    def check_buckets(self, text: str, line: int, named: Sequence[Named]) -> Iterator[Check]:
-        """Every bucket that a text puts a task into and that the task is not in."""
+        if not said_of and IT.match(text):  # `It is labelled BI` speaks of the one task of the sentence before
+            keys = {key for key, _, _ in tasks_in(said.before)} | {span[1] for span in CODE.finditer(said.before)}
+            keys = (keys | {key.rpartition(":")[0] for key, _, _ in citations_in(said.before)}) & self.evidence.tasks
+            said_of = [Named(task, -1) for task in keys if len(keys) == 1]
+        for check, task in self.check_labels(text, line, said_of):
+            proven |= {task} if check.verdict == "supported" else set()
+            yield check
+        misplaced: set[str] = set()
         for found in BUCKET.finditer(text):
-            said = (found[1] or found[2]).lower()
-            wrong = [
-                one for one in named if (one.start < 0 or is_said_of(one, found, text)) and one.task in self.buckets
-            ]
-            wrong = [one for one in wrong if said not in self.buckets[one.task]]
+            bucket = (found[1] or found[2]).lower()
+            known = [one for one in said_of if one.task in self.buckets]
+            proven |= {one.task for one in known if bucket in self.buckets[one.task]}
+            wrong = [one.task for one in known if bucket not in self.buckets[one.task] and is_said_of(one, found, text)]
+            misplaced |= set(wrong)
             if wrong:
-                known, why = " or ".join(self.buckets[wrong[0].task]), f"bucket of task {wrong[0].task}"
-                yield Check(line, found[0].strip(), "contradicted", f"{known} passes", why, sentence=shown(text))
+                true, why = " or ".join(self.buckets[wrong[0]]), f"bucket of task {wrong[0]}"
+                yield Check(line, found[0].strip(), "contradicted", f"{true} passes", why, sentence=sentence)
+        for one in named:
+            problem = f"there is no task {one.task}" if one.task not in self.evidence.tasks else ""
+            if one.is_citation and not problem:
+                problem = self.problem_with("cite", one.text)
+            # Of an item, what holds of its task proves nothing.
+            is_proven = one.text in proven or (one.task in proven and not (one.is_citation and "#" in one.text))
+            if problem:
+                yield Check(line, one.text, "contradicted", "", problem, sentence=sentence)
+            elif one.task in misplaced and one.task not in proven and not one.is_citation:
+                true, why = f"it {' or '.join(self.buckets[one.task])} passes", "the sentence says otherwise of it"
+                yield Check(line, one.text, "contradicted", true, why, sentence=sentence)
+            elif one.in_command:
+                yield Check(line, one.text, "supported", why=COMMAND, sentence=sentence)
+            elif is_proven and one.task not in disproven:
+                yield Check(line, one.text, "supported", why="what is said of it holds", sentence=sentence)
+            else:
+                write = f'{{{{ {"cite" if one.is_citation else "task"}("{one.text}") }}}}'
+                why = "it exists; nothing said of it could be checked"
+                yield Check(line, one.text, "unbound", "", why, write, sentence)
 
-    def check_name(self, one: Named, text: str, line: int, proven: set[str], disproven: Collection[str]) -> Check:
-        """What became of an id or a citation."""
-        sentence = shown(text)
-        problem = self.problem_with(one)
-        if problem:
-            return Check(line, one.text, "contradicted", "", problem, sentence=sentence)
-        holds, true = self.predicate(one, text)
-        if holds is False:
-            return Check(line, one.text, "contradicted", true, "the sentence says otherwise of it", sentence=sentence)
-        if one.in_command:
-            return Check(line, one.text, "supported", why=COMMAND, sentence=sentence)
-        is_item = one.is_citation and "#" in one.text  # of an item, what holds of its task proves nothing
-        is_proven = (holds and not is_item) or one.text in proven or (one.task in proven and not is_item)
-        if one.task not in disproven and (is_proven or self.is_listed(one.text, text)):
-            return Check(line, one.text, "supported", why="what is said of it holds", sentence=sentence)
-        write = f'{{{{ {"cite" if one.is_citation else "task"}("{one.text}") }}}}'
-        return Check(line, one.text, "unbound", "", "it exists; nothing said of it could be checked", write, sentence)
-
-    def problem_with(self, one: Named) -> str:
-        """Why an id or a citation cannot be; nothing when it exists."""
-        if one.task not in self.evidence.tasks:
-            return f"there is no task {one.task}"
-        if not one.is_citation or self.evidence.proofs is None:
-            return ""
+    def problem_with(self, kind: str, *words: str) -> str:
+        """Why a citation or a quotation cannot be found in any run; nothing when it is, or nobody can tell."""
+        problem, proofs = "", self.evidence.proofs
+        if proofs is None:
+            return problem
         for name in self.evidence.names:
             try:
-                self.evidence.proofs.look_up("cite", [one.text, name] if len(self.evidence.names) > 1 else [one.text])
+                proofs.look_up(kind, [*words, name] if len(self.evidence.names) > 1 else [*words])
                 return ""
             except (LookupError, BladeError) as error:
                 problem = str(error.args[0] if error.args else error)
         return problem
 
-    def predicate(self, one: Named, text: str) -> tuple[bool | None, str]:
-        """Whether what a text says of a task's bucket or a rollout's outcome holds, and what is true."""
-        known = self.buckets.get(one.task, [])
-        for found in BUCKET.finditer(text) if known and not one.is_citation else ():
-            said = (found[1] or found[2]).lower()
-            if said in known:
-                return True, ""
-            if is_said_of(one, found, text):
-                return False, f"it {' or '.join(known)} passes"
-        passed = [
-            source.judged.passed.get(one.text.partition("#")[0]) for source in self.evidence.sources if source.judged
-        ]
-        spoken = (PASSED.search(text) is not None, FAILED.search(text) is not None)
-        if one.is_citation and len(set(passed)) == 1 and passed[0] is not None and sum(spoken) == 1:
-            return (True, "") if spoken[0] is passed[0] else (None, "")
-        return None, ""
-
     def check_labels(self, text: str, line: int, named: Sequence[Named]) -> Iterator[tuple[Check, str]]:
-        """Every label that a text gives to a task."""
+        """Every label that a text gives to a task: a lone one to all of its clause, else each to those before it."""
         found = list(LABEL.finditer(without_quotes(text)))
-        for label, task in labelled(found, named, text):
-            said, true = label_code(label[0]), self.causes.get(task)
-            if said is None or task not in self.evidence.tasks:
+        meanings = {meaning.lower(): code for code, meaning in CAUSES.items()}
+        codes = [meanings.get(label[0].lower().removesuffix("s"), label[0].rstrip("?")) for label in found]
+        for place, (label, code) in enumerate(zip(found, codes, strict=True)):
+            if not re.fullmatch(rf"(?:{CODES})(?:\+(?:{CODES}))*", code):
                 continue
-            if true is not None and set(said.split("+")) <= set(true.rstrip("?").split("+")):
-                yield Check(line, label[0], "supported", why=f"label of task {task}", sentence=shown(text)), task
-            else:
-                told = true or "no label: it always passes"
-                yield Check(line, label[0], "contradicted", told, f"label of task {task}", sentence=shown(text)), task
+            after = max(found[place - 1].start() if place else -2, -2) if len(set(codes)) > 1 else -2
+            clause = text.rfind(";", 0, label.start())
+            for one in named:
+                is_meant = one.start < 0 or (one.start > clause and (len(set(codes)) == 1 or one.start < label.start()))
+                if not is_meant or (one.start >= 0 and one.start <= after) or one.task not in self.evidence.tasks:
+                    continue
+                true, why = self.causes.get(one.task), f"label of task {one.task}"
+                if true is not None and set(code.split("+")) <= set(true.rstrip("?").split("+")):
+                    yield Check(line, label[0], "supported", why=why, sentence=shown(text)), one.task
+                else:
+                    told = true or "no label: it always passes"
+                    yield Check(line, label[0], "contradicted", told, why, sentence=shown(text)), one.task
 
-    def check_quotes(self, text: str, line: int, cited: Sequence[Any]) -> Iterator[tuple[Check, str]]:
+    def check_quotes(self, text: str, line: int, cited: Sequence[Mention]) -> Iterator[tuple[Check, str]]:
         """Every quotation, at the place it names or anywhere, and the citation it was found at."""
         for found in QUOTED.finditer(blanked_code(text)):
             quoted = text[found.start() : found.end()]
             words = without_code_marks(quoted[1:-1]).strip()
-            place = giver(found.start(), found.end(), cited, text)
-            if place is None and len(words.split()) < FEWEST_WORDS:
+            # A citation right behind it, as in “words” (`1:2`), else the last before, else any.
+            before = [one for one in cited if one[1] < found.start()]
+            behind = [one for one in cited if one[1] >= found.end()]
+            is_behind = behind and RIGHT_BEHIND.fullmatch(text[found.end() : behind[0][1]])
+            place = behind[:1] if is_behind or not before else before[-1:]
+            citation, start, end = place[0] if place else ("", found.end(), found.start())
+            gap = max(start - found.end(), found.start() - end)
+            if not citation and len(words.split()) < FEWEST_WORDS:
                 continue
-            citation = cited[place][0] if place is not None else ""
             verdict, why = self.quote_verdict(words, citation)
-            if place is not None and verdict == "contradicted" and not is_beside(found, cited[place]):
+            if citation and verdict == "contradicted" and gap > NEAR_BY:
                 verdict = "unbound"  # the citation may be about something else
             write = f'{{{{ cite("{citation or "TASK:REPEAT#ITEM"}", "…") }}}}'
             yield Check(line, shown(quoted), verdict, "", why, write, shown(text)), citation
@@ -249,101 +200,41 @@ class References:
             return "unverifiable", "the rollouts are not where they were"
         pieces = [piece.strip(" .,;") for piece in re.split(r"…|\.\.\.|\[…\]|\[\.\.\.\]", words)]
         if not citation:
-            is_there = all(piece in self.texts for piece in pieces)
-            return (
-                ("supported", "stands in a rollout") if is_there else ("unbound", "stands in no rollout word for word")
-            )
-        problem = ""
-        for name in self.evidence.names:
-            more = [name] if len(self.evidence.names) > 1 else []
-            try:
-                for piece in filter(None, pieces):
-                    self.evidence.proofs.look_up("quote", [citation, piece, *more])
-                return "supported", f"stands at {citation}"
-            except (LookupError, BladeError) as error:
-                problem = str(error.args[0] if error.args else error)
-        is_there = self.stands_in(citation, pieces)
-        return ("supported", f"stands at {citation}") if is_there else ("contradicted", problem)
-
-    def stands_in(self, citation: str, pieces: Sequence[str]) -> bool:
-        """Whether an item, or a rollout where none is named, has the words, whatever stands between them."""
+            if all(piece in self.texts for piece in pieces):
+                return "supported", "stands in a rollout"
+            return "unbound", "stands in no rollout word for word"
+        rollout_key, has_item, number = citation.partition("#")
         for source in self.evidence.sources:
             try:
-                rollout = source.run.rollout_at(source.run.row(citation.partition("#")[0])) if source.run else None
+                items = source.run.rollout_at(source.run.row(rollout_key)).items if source.run else []
             except BladeError:
                 continue
-            items = rollout.items if rollout else []
-            _, has_item, number = citation.partition("#")
-            text = "\n".join(item.text for item in (items[int(number) : int(number) + 1] if has_item else items))
-            if all(has_words(text, piece) for piece in pieces):
-                return True
-        return False
-
-
-def listings(value: Any, names: frozenset[str]) -> Iterator[tuple[str, frozenset[str]]]:
-    """Texts in lists, with the stems of the name of the object that the list belongs to."""
-    if isinstance(value, Mapping):
-        own = frozenset(stems(str(value.get("title") or value.get("what") or value.get("name") or "")[:LONGEST_NAMED]))
-        for inner in value.values():
-            yield from listings(inner, own or names)
-    elif isinstance(value, list):
-        for entry in value:
-            if isinstance(entry, str):
-                yield entry, names
-            else:
-                yield from listings(entry, names)
+            said = "\n".join(item.text for item in (items[int(number) : int(number) + 1] if has_item else items))
+            if all(has_words(said, piece) for piece in pieces):
+                return "supported", f"stands at {citation}"
+        problems = [self.problem_with("quote", citation, piece) for piece in pieces if piece]
+        return "contradicted", next(filter(None, problems), "its words do not stand there together")
 
 
 def has_words(text: str, piece: str) -> bool:
-    """Whether a text has words in this order, as it stands or as Markdown shows it."""
-    return any(words_of(shape(piece)) in words_of(shape(text)) for shape in (str, plain))
-
-
-def words_of(text: str) -> str:
-    """The words of a text with one space around each; what stands between them says nothing."""
-    return f" {' '.join(WORDS.findall(without_code_marks(text)))} "
-
-
-def is_beside(found: re.Match[str], cited: Mention) -> bool:
-    """Whether a quotation and a citation stand right beside each other."""
-    _, start, end = cited
-    return (start - found.end() if start >= found.end() else found.start() - end) <= NEAR_BY
-
-
-def labelled(found: Sequence[re.Match[str]], named: Sequence[Named], text: str) -> Iterator[tuple[re.Match[str], str]]:
-    """Which label belongs to which task: a lone label to all of its clause, else each to those since the one before."""
-    distinct = {label_code(label[0]) for label in found}
-    for place, label in enumerate(found):
-        before = found[place - 1].start() if place else -2
-        clause = text.rfind(";", 0, label.start())
-        near = [one for one in named if one.start < 0 or one.start > clause]
-        tasks = [one.task for one in near if len(distinct) == 1 or before < one.start < label.start() or one.start < 0]
-        yield from ((label, task) for task in dict.fromkeys(tasks))
-
-
-def label_code(text: str) -> str | None:
-    """The code of a label, however it is written."""
-    words: Mapping[str, str] = {meaning: code for code, meaning in CAUSES.items()}
-    if re.fullmatch(rf"(?:{CODES})(?:\+(?:{CODES}))*\??", text):
-        return text.rstrip("?")
-    return words.get(text.lower().removesuffix("s")) or words.get(text.lower())
+    """Whether a text has words in this order, as it stands or as Markdown shows it, whatever stands between them."""
+    return any(
+        f" {' '.join(WORDS.findall(without_code_marks(shape(piece))))} "
+        in f" {' '.join(WORDS.findall(without_code_marks(shape(text))))} "
+        for shape in (str, plain)
+    )
 
 
 def is_said_of(one: Named, found: re.Match[str], text: str) -> bool:
     """Whether a bucket is said of a task: nothing but other ids and a word or two stand between them."""
-    end = (
-        text.find(CODE_CLOSE, one.start) + 1
-        if text[one.start : one.start + 1] == CODE_OPEN
-        else one.start + len(one.text)
-    )
+    if one.start < 0:
+        return True
+    is_code = text[one.start] == CODE_OPEN
+    end = text.find(CODE_CLOSE, one.start) + 1 if is_code else one.start + len(one.text)
     between = text[end : found.start()] if one.start < found.start() else text[found.end() : one.start]
-    rest = re.findall(r"[A-Za-z]+", CODE.sub(" ", between))
+    rest = [word for word in re.findall(r"[A-Za-z]+", CODE.sub(" ", between)) if word not in ("and", "tasks", "task")]
     is_other = ";" in between or re.search(r"\bof\s+tasks?\s*$", text[: one.start]) is not None
-    return (
-        one.start >= 0
-        and len([word for word in rest if word not in ("and", "tasks", "task", "es")]) <= 1
-        and not is_other
-    )
+    return len(rest) <= 1 and not is_other
 
 
 def without_quotes(text: str) -> str:

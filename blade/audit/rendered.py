@@ -41,7 +41,18 @@ def check_claims(text: str, claimed: ClaimedText, evidence: Evidence) -> tuple[l
                 continue
             documents = {**evidence.addressable, "constants": claimed.constants}
             true, why = printed_again(claim, documents, evidence.proofs)
-            checks.append(check_claim(claim, now or before, is_there=bool(now) and start >= 0, true=true, why=why))
+            at_line = now or before
+            if true is None:
+                check = Check(at_line, claim.text, "contradicted", "", why, sentence=claim.text)
+            elif not now or start < 0:
+                said = f"something else than {claim.text}"
+                check = Check(at_line, said, "contradicted", true, f"the address gives {true}")
+            elif true != claim.text:
+                why = f"{claim.address} gives {true}"
+                check = Check(at_line, claim.text, "contradicted", true, why, sentence=claim.text)
+            else:
+                check = Check(at_line, claim.text, "supported", why="looked up at its address")
+            checks.append(check)
         if now and (not before or claimed.lines[before - 1] != line_sums(line)[0]) and line.strip():
             checks.append(Check(line=now, said=line.strip(), verdict="unbound", why=EDITED, sentence=line.strip()))
     return checks, covered
@@ -53,17 +64,6 @@ def paired_lines(before: Sequence[int], now: Sequence[int]) -> Iterator[tuple[in
         width = max(b - a, d - c) if tag != "equal" else b - a
         for place in range(width):
             yield (a + place + 1 if a + place < b else 0), (c + place + 1 if c + place < d else 0)
-
-
-def check_claim(claim: Claim, line: int, *, is_there: bool, true: str | None, why: str) -> Check:
-    """Whether what is printed is what its address gives now."""
-    if true is None:
-        return Check(line, claim.text, "contradicted", "", why, sentence=claim.text)
-    if not is_there:
-        return Check(line, f"something else than {claim.text}", "contradicted", true, f"the address gives {true}")
-    if true != claim.text:
-        return Check(line, claim.text, "contradicted", true, f"{claim.address} gives {true}", sentence=claim.text)
-    return Check(line, claim.text, "supported", why="looked up at its address")
 
 
 def printed_again(claim: Claim, documents: Mapping[str, Any], proofs: Proofs | None) -> tuple[str | None, str]:

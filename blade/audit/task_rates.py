@@ -1,10 +1,10 @@
-"""How often single tasks pass, as sentences say it: `task 3 passed 1 of 4`, `12 tasks pass 1 of 4`."""
+"""How often single tasks pass, as sentences say it: `task 3 passed 1 of 4`, `task 28 fails in all 4`."""
 
 import re
 from collections.abc import Mapping, Sequence
 
-from blade.audit.figures import Figure, Pair, agrees
-from blade.audit.markdown import shown, without_code_marks
+from blade.audit.figures import Figure, Pair
+from blade.audit.markdown import without_code_marks
 from blade.audit.mentions import Spoken, tasks_in
 from blade.audit.verdicts import FOLLOWS, Check
 from blade.report.values import Value
@@ -15,7 +15,6 @@ OUTCOME = re.compile(r"\b(pass|succeed|succeeded|solv|fail)(?:es|ed|ing|e|s)?\b\
 OTHER_BASE = re.compile(r"\W*(?:of\s+)?(?:its\s+|the\s+)?(?:pass|fail|task|problem|question)", re.IGNORECASE)
 """What makes a fraction one of failing rollouts, or of tasks."""
 PASS_HEAD = re.compile(r"^\W*(?:passed|passes|successes|succeeded)\W*$", re.IGNORECASE)
-COUNTED_TASKS = re.compile(r"\s+(?:tasks?\s+)?(?:\w+\s+){0,1}", re.IGNORECASE)
 
 
 class TaskRates:
@@ -31,7 +30,7 @@ class TaskRates:
                     self.rates.setdefault(task, []).append((passed.value, scored.value))
 
     def check(self, spoken: Spoken, figures: Sequence[Figure], fractions: Sequence[Pair]) -> dict[int, Check]:
-        """`task 3 passed 1 of 4`, `12 tasks pass 1 of 4`, `task 28 fails in all 4`: what the tasks themselves say."""
+        """What the tasks themselves say of such sentences and rows."""
         found: dict[int, Check] = {}
         alls = [Pair("fraction", one, one) for one in figures if ALL.search(spoken.text[: one.start])]
         at = 0
@@ -47,50 +46,18 @@ class TaskRates:
             tasks = [key for key, start, end in tasks_in(spoken.text) if clause[0] <= start < pair.start]
             if is_row and not tasks:
                 tasks = [without_code_marks(spoken.around[0]).strip()]
-            counted = [one for one in figures if clause[0] <= one.start < pair.start]
             if tasks and all(task in self.rates for task in tasks):
-                found |= self.of_tasks(tasks, passed, of, pair, spoken, is_failed=is_failed)
-            elif (
-                counted
-                and not tasks
-                and verb is not None
-                and COUNTED_TASKS.fullmatch(spoken.text[counted[-1].end : clause[0] + verb.start()])
-            ):
-                found |= self.of_count(counted[-1], passed, of, pair, spoken)
+                right = [task for task in tasks if (passed, of) in self.rates[task]]
+                why = ", ".join(f'tasks["{task}"].c' for task in right or tasks)
+                true, scored = self.rates[tasks[0]][0]
+                if 2 * len(right) > len(tasks):  # what most of them do is what was meant
+                    part = spoken.check(pair.first, "supported", why=why)
+                else:
+                    write = f'{{{{ task("{tasks[0]}").c }}}} of {{{{ task("{tasks[0]}").n }}}}'
+                    told = f"{scored - true if is_failed else true} of {scored}"
+                    part = spoken.check(pair.first, "contradicted", told, why=why, write=write)
+                whole = spoken.check(pair.second, "supported", why=FOLLOWS)
+                if not any(of == known for task in tasks for _, known in self.rates[task]):
+                    whole = spoken.check(pair.second, "contradicted", str(scored), why="rollouts of the task")
+                found |= {pair.second.start: whole, pair.first.start: part}  # of `all 4` the part counts
         return found
-
-    def of_tasks(
-        self, tasks: Sequence[str], passed: int, of: int, pair: Pair, spoken: Spoken, *, is_failed: bool
-    ) -> dict[int, Check]:
-        """How often named tasks pass; what most of them do is what was meant."""
-        right = [task for task in tasks if (passed, of) in self.rates[task]]
-        sentence, first = shown(spoken.text), self.rates[tasks[0]][0]
-        part, whole = (spoken.text[one.start : one.end].strip() for one in (pair.first, pair.second))
-        why = ", ".join(f'tasks["{task}"].c' for task in right or tasks)
-        if 2 * len(right) > len(tasks):
-            parts = Check(spoken.line, part, "supported", why=why, sentence=sentence)
-        else:
-            true = first[1] - first[0] if is_failed else first[0]
-            write = f'{{{{ task("{tasks[0]}").c }}}} of {{{{ task("{tasks[0]}").n }}}}'
-            parts = Check(spoken.line, part, "contradicted", f"{true} of {first[1]}", why, write, sentence)
-        is_known = any(of == scored for task in tasks for _, scored in self.rates[task])
-        wholes = Check(spoken.line, whole, "supported", why=FOLLOWS, sentence=sentence)
-        if not is_known:
-            wholes = Check(spoken.line, whole, "contradicted", str(first[1]), "rollouts of the task", "", sentence)
-        return {pair.second.start: wholes, pair.first.start: parts}
-
-    def of_count(self, count: Figure, passed: int, of: int, pair: Pair, spoken: Spoken) -> dict[int, Check]:
-        """How many tasks pass so often."""
-        true = sum((passed, of) in rates for rates in self.rates.values())
-        if not any(of == scored for rates in self.rates.values() for _, scored in rates):
-            return {}
-        sentence, said = shown(spoken.text), spoken.text[count.start : count.end].strip()
-        why = f"tasks that pass {passed} of {of}"
-        if agrees(count, true):
-            checks = {count.start: Check(spoken.line, said, "supported", why=why, sentence=sentence)}
-        else:
-            checks = {count.start: Check(spoken.line, said, "contradicted", f"{true}", why, "", sentence)}
-        for one in (pair.first, pair.second):
-            text = spoken.text[one.start : one.end].strip()
-            checks[one.start] = Check(spoken.line, text, "supported", why=FOLLOWS, sentence=sentence)
-        return checks

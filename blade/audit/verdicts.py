@@ -1,9 +1,8 @@
 """What became of what a report says: supported, contradicted, unbound, or beyond what can be told."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple
-
-import msgspec
+from typing import Any, Literal, NamedTuple
 
 Verdict = Literal["supported", "contradicted", "unbound", "unverifiable"]
 FOLLOWS = "follows from the numbers beside it"
@@ -60,65 +59,22 @@ class Audit:
         """What nobody can judge, because nothing is there to judge it by."""
         return self.of("unverifiable")
 
-
-class Contradicted(msgspec.Struct, frozen=True, kw_only=True):
-    """Something wrong, as `--json` prints it."""
-
-    line: int
-    """Line of the report."""
-    said: str
-    """What it says."""
-    true: str
-    """What is true."""
-    why: str
-    """What it was held against."""
+    @property
+    def faults(self) -> list[Check]:
+        """What is wrong, or carries no address."""
+        return [*self.contradicted, *self.unbound]
 
 
-class Unbound(msgspec.Struct, frozen=True, kw_only=True):
-    """Something that stands for no value, as `--json` prints it."""
-
-    line: int
-    """Line of the report."""
-    said: str
-    """What it says."""
-    why: str
-    """Why it could not be bound, with the nearest candidates."""
-    write: str
-    """What to write instead, where something is near."""
-
-
-class Unverifiable(msgspec.Struct, frozen=True, kw_only=True):
-    """Something nobody can judge, as `--json` prints it."""
-
-    line: int
-    """Line of the report."""
-    said: str
-    """What it says."""
-    why: str
-    """Why it cannot be judged."""
-
-
-class AuditDocument(msgspec.Struct, frozen=True, kw_only=True):
+def as_document(audit: Audit) -> dict[str, Any]:
     """An audit as `--json` prints it."""
 
-    claims: int
-    """Things that were checked."""
-    supported: int
-    """Those that hold."""
-    contradicted: list[Contradicted]
-    """Those that do not."""
-    unbound: list[Unbound]
-    """Those that stand for no value of the run that could be told."""
-    unverifiable: list[Unverifiable]
-    """Those that nobody can judge."""
+    def listed(checks: Sequence[Check], *names: str) -> list[dict[str, Any]]:
+        return [{name: getattr(check, name) for name in ("line", "said", *names)} for check in checks]
 
-
-def as_document(audit: Audit) -> AuditDocument:
-    """An audit for programs."""
-    return AuditDocument(
-        claims=len(audit.checks),
-        supported=len(audit.supported),
-        contradicted=[Contradicted(line=c.line, said=c.said, true=c.true, why=c.why) for c in audit.contradicted],
-        unbound=[Unbound(line=c.line, said=c.said, why=c.why, write=c.write) for c in audit.unbound],
-        unverifiable=[Unverifiable(line=c.line, said=c.said, why=c.why) for c in audit.unverifiable],
-    )
+    return {
+        "claims": len(audit.checks),
+        "supported": len(audit.supported),
+        "contradicted": listed(audit.contradicted, "true", "why"),
+        "unbound": listed(audit.unbound, "why", "write"),
+        "unverifiable": listed(audit.unverifiable, "why"),
+    }

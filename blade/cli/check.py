@@ -117,10 +117,10 @@ def is_template(text: str) -> bool:
 
 def tell_drift(evidence: "Evidence") -> bool:
     """Says whose rollouts are gone or changed since they were diagnosed; whether any are changed."""
-    from blade.audit.drift import drifts
+    from blade.audit.evidence import drifts
     from blade.cli.terminal import foreign, make_console, put
 
-    found = drifts(evidence)
+    found = list(drifts(evidence))
     for one in found:
         put(make_console(stderr=True), foreign(f"blade: {one.sentence}"))
     return any(one.is_changed for one in found)

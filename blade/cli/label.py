@@ -73,7 +73,7 @@ def label(
     force.
     """
     from blade.audit.evidence import Evidence, source_in
-    from blade.audit.reasons import check_reason
+    from blade.audit.prose import check_reason
     from blade.cli.folders import open_folder
     from blade.cli.terminal import command, print_value_as_json
     from blade.diagnosis import Label

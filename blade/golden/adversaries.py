@@ -33,7 +33,7 @@ FRAMES = {
 """Words around a fact, by which a report does not stand for it."""
 SEED = 20_24
 LABEL_CODE = re.compile(rf"(?<![\w+-])(?:{'|'.join(LABELS)})(?:\+(?:{'|'.join(LABELS)}))*\??(?![\w+-])")
-CITED = re.compile(r"(?<=`)(?P<task>[^`\s:]+):(?P<repeat>[0-9]{1,4})(?P<item>#[0-9]+)?(?=`)")
+CITED = re.compile(r"(?<=`)([^`\s:]+):([0-9]{1,4})(#[0-9]+)?(?=`)")
 FIGURE = re.compile(r"(?<![\w`@^:#.-])\d[\d,]*(?:\.\d+)?(?![\w`:#@^-]|\.\d)")
 QUOTED = re.compile(r"“(`?)([^”`]{3,})(`?)”")
 VERBS = re.compile(r"\b(is|are|was|were|has|have|does|do|did|can|could|would|will|passes|passed|pass|fails|failed)\b")
@@ -42,78 +42,62 @@ CATCHWORDS = "findings evidence root cause analysis verifier failure mode task r
 
 def adversaries(golden: str, facts: Sequence[Fact], shallow: str, *, other: str | None = None) -> dict[str, str]:
     """Every worthless report by name; `other` is the golden report of another model, where there is one."""
+    values = (re.findall(r"`[^`]+`|\b[A-Z]{2}\b|\d[\d.,]*(?: %)?", fact.fact) for fact in facts)
+    bare = "\n".join(f"- {', '.join(found)}" for found in values if found)
+    negated = "\n".join(f"- {deny(fact.fact)}" for fact in facts)
+    rng = Random(SEED)
+    mixed = [" ".join(rng.sample(fact.fact.split(), len(fact.fact.split()))) for fact in facts]
+    words = [word for fact in facts for word in fact.fact.rstrip(".").split()]
+    Random(SEED).shuffle(words)
+    soup = "\n\n".join(f"{' '.join(words[at : at + 18]).capitalize()}." for at in range(0, len(words), 18))
+    framed = {
+        name: "\n\n".join(
+            frames[at % len(frames)].replace("…", f"{fact.fact[:1].lower()}{fact.fact[1:].rstrip('. ')}")
+            for at, fact in enumerate(facts)
+        )
+        for name, frames in FRAMES.items()
+    }
     made = {
         "shuffled words": shuffled(golden, facts),
-        "shuffled facts": shuffled_facts(golden, facts),
+        "shuffled facts": "\n\n".join([*headings_of(golden), *(f"- {line}" for line in mixed)]) + "\n",
         "keyword-stuffed template": stuffed(golden, facts),
-        "anchor facts negated": f"{golden}\n## Findings\n\n{negated(facts)}\n",
-        "only negated facts": f"{shallow}\n## Findings\n\n{negated(facts)}\n",
+        "anchor facts negated": f"{golden}\n## Findings\n\n{negated}\n",
+        "only negated facts": f"{shallow}\n## Findings\n\n{negated}\n",
         "every sentence negated": VERBS.sub(r"\1 not", golden),
         "numbers scrambled": scrambled(golden),
-        "numbers scrambled, facts negated": f"{scrambled(golden)}\n## Findings\n\n{negated(facts)}\n",
-        "anchor words alone": f"{shallow}\n## Findings\n\n{shuffled_lines(facts)}\n",
-        "ids replaced": CITED.sub(fake_id, golden),
+        "numbers scrambled, facts negated": f"{scrambled(golden)}\n## Findings\n\n{negated}\n",
+        "anchor words alone": f"{shallow}\n## Findings\n\n{soup}\n",
+        "ids replaced": CITED.sub(lambda cited: f"{cited[1]}:{int(cited[2]) + 7}{cited[3] or ''}", golden),
         "quotes altered": QUOTED.sub(altered, golden),
         "labels permuted": permuted(golden),
         "sections swapped": swapped(golden),
         "negations nobody sees": VERBS.sub("\\1 n\u200bot", golden),
         "report taken back": f"{golden}\nEverything in this report is false.\n",
-        "bare values": f"{shallow}\n## Findings\n\n{bare_values(facts)}\n",
-        **{name: f"{shallow}\n## Findings\n\n{framed(facts, frames)}\n" for name, frames in FRAMES.items()},
+        "bare values": f"{shallow}\n## Findings\n\n{bare}\n",
+        **{name: f"{shallow}\n## Findings\n\n{text}\n" for name, text in framed.items()},
     }
     made |= {"another model's report": other} if other is not None else {}
     return {name: text for name, text in made.items() if text != golden}  # a report without ids has none to replace
-
-
-def framed(facts: Sequence[Fact], frames: Sequence[str]) -> str:
-    """Every fact in words that keep the report from standing for it."""
-    texts = [fact.fact.rstrip(". ") for fact in facts]
-    return "\n\n".join(
-        frames[at % len(frames)].replace("…", f"{text[:1].lower()}{text[1:]}") for at, text in enumerate(texts)
-    )
-
-
-def bare_values(facts: Sequence[Fact]) -> str:
-    """The numbers, ids and labels of every fact without what they are about."""
-    found = (re.findall(r"`[^`]+`|\b[A-Z]{2}\b|\d[\d.,]*(?: %)?", fact.fact) for fact in facts)
-    return "\n".join(f"- {', '.join(values)}" for values in found if values)
 
 
 def shuffled(golden: str, facts: Sequence[Fact]) -> str:
     """All the words of the report and of the facts in random order, under headings and among table lines."""
     words = f"{golden} {' '.join(fact.fact for fact in facts)}".split()
     Random(SEED).shuffle(words)
-    headings = [section.heading for section in split_sections(golden)[1:]]
+    headings = headings_of(golden)
     size = max(1, len(words) // max(1, len(headings)))
-    pieces = [" ".join(words[i * size : (i + 1) * size]) for i in range(len(headings))]
-    return "\n\n".join(f"{heading}\n\n{piece}" for heading, piece in zip(headings, pieces, strict=True)) + "\n"
-
-
-def shuffled_facts(golden: str, facts: Sequence[Fact]) -> str:
-    """The words of every fact in random order, one fact per line, under the report's headings."""
-    rng = Random(SEED)
-    lines = [" ".join(rng.sample(fact.fact.split(), len(fact.fact.split()))) for fact in facts]
-    headings = [section.heading for section in split_sections(golden)[1:]]
-    return "\n\n".join([*headings, *(f"- {line}" for line in lines)]) + "\n"
-
-
-def shuffled_lines(facts: Sequence[Fact]) -> str:
-    """The words of all facts in random order, as sentences."""
-    words = [word for fact in facts for word in fact.fact.rstrip(".").split()]
-    Random(SEED).shuffle(words)
-    return "\n\n".join(f"{' '.join(words[at : at + 18]).capitalize()}." for at in range(0, len(words), 18))
+    return "\n\n".join(f"{one}\n\n{' '.join(words[at * size :][:size])}" for at, one in enumerate(headings)) + "\n"
 
 
 def stuffed(golden: str, facts: Sequence[Fact]) -> str:
     """The headings with every word the facts use below them, as lists of catchwords."""
     words = sorted({word.strip("`.,:;()“”") for fact in facts for word in fact.fact.split()} | set(CATCHWORDS.split()))
     lists = "\n".join(f"- {', '.join(words[i : i + 6])}" for i in range(0, len(words), 6))
-    return "\n\n".join(f"{section.heading}\n\n{lists}" for section in split_sections(golden)[1:]) + "\n"
+    return "\n\n".join(f"{heading}\n\n{lists}" for heading in headings_of(golden)) + "\n"
 
 
-def negated(facts: Sequence[Fact]) -> str:
-    """Every fact, denied."""
-    return "\n".join(f"- {deny(fact.fact)}" for fact in facts)
+def headings_of(golden: str) -> list[str]:
+    return [section.heading for section in split_sections(golden)[1:]]
 
 
 def deny(sentence: str) -> str:
@@ -127,19 +111,13 @@ def deny(sentence: str) -> str:
 
 
 def scrambled(golden: str) -> str:
-    """The report with every number another."""
+    """The report with every number another of the same length."""
     rng = Random(SEED)
-    return FIGURE.sub(lambda figure: other_number(figure[0], rng), golden)
 
+    def other(figure: re.Match[str]) -> str:
+        return re.sub(r"\d", lambda digit: str((int(digit[0]) + rng.randint(1, 8)) % 10), figure[0])
 
-def other_number(text: str, rng: Random) -> str:
-    """A number of the same length with other digits."""
-    return "".join(str((int(sign) + rng.randint(1, 8)) % 10) if sign.isdigit() else sign for sign in text)
-
-
-def fake_id(cited: re.Match[str]) -> str:
-    """A citation of the same form that nobody made."""
-    return f"{cited['task']}:{int(cited['repeat']) + 7}{cited['item'] or ''}"
+    return FIGURE.sub(other, golden)
 
 
 def altered(quoted: re.Match[str]) -> str:

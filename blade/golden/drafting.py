@@ -33,12 +33,24 @@ Draft = tuple[Difficulty, str, Check | None]
 
 def draft_facts(truth: Truth, *, most: int, benchmark: str, model: str, report: str | None = None) -> FactsFile:
     """At most so many facts about a run; of its report, where there is one, only what it asserts is drafted."""
-    said = None if report is None else read_passages(report, run=model)
+    said = None if report is None else read_passages(report)
     if said is not None and not truth.stated.get("tasks"):
         drafts = drafts_from_report(said, most)
     else:
-        rarity = Rarity([] if said is None else said.sentences)
-        drafts = [draft for draft in distinct(drafts_of(truth)) if said is None or is_asserted(draft, said, rarity)]
+        kinds = (causes, proofs, contrasts, orders, groups, modes, totals)
+        # Some of each kind in turn, so that a short list still has all of them; each check once.
+        in_turn = [draft for row in zip_longest(*(kind(truth) for kind in kinds)) for draft in row if draft is not None]
+        by_check: dict[Check | None, Draft] = {}
+        for draft in in_turn:
+            by_check.setdefault(draft[2], draft)
+        drafts = list(by_check.values())
+        if said is not None:
+            rarity = Rarity(said.sentences)  # a fact that the golden report itself leaves out anchors nothing
+            wanted = [
+                Wanted(Fact(id="", fact=text, difficulty=size, check=check), rarity) for size, text, check in drafts
+            ]
+            asserted = [one.best(said.all)[0] >= LEAST_ASSERTED for one in wanted]
+            drafts = [draft for draft, is_said in zip(drafts, asserted, strict=True) if is_said]
     facts = [
         Fact(id=f"B{number}", fact=sentence, difficulty=difficulty, mean_score=None, check=check)
         for number, (difficulty, sentence, check) in enumerate(drafts[:most], start=1)
@@ -53,51 +65,28 @@ def draft_facts(truth: Truth, *, most: int, benchmark: str, model: str, report: 
     )
 
 
-def is_asserted(draft: Draft, said: Passages, rarity: Rarity) -> bool:
-    """Whether the report says it: a fact that the golden report itself leaves out anchors nothing."""
-    fact = Fact(id="", fact=draft[1], difficulty=draft[0], check=draft[2])
-    return Wanted(fact, rarity).best(said.all)[0] >= LEAST_ASSERTED
-
-
-def drafts_of(truth: Truth) -> Iterator[Draft]:
-    """Drafts of every kind in turn, so that a short list still has some of each."""
-    sources = (
-        causes(truth),
-        proofs(truth),
-        contrasts(truth),
-        orders(truth),
-        groups(truth),
-        modes(truth),
-        totals(truth),
-    )
-    for row in zip_longest(*map(list, sources)):
-        yield from (draft for draft in row if draft is not None)
-
-
-def distinct(drafts: Iterator[Draft]) -> Iterator[Draft]:
-    """Each check once."""
-    seen: set[Check | None] = set()
-    for draft in drafts:
-        if draft[2] not in seen:
-            seen.add(draft[2])
-            yield draft
+def drafts_from_report(said: Passages, most: int) -> list[Draft]:
+    """What a report states with most in it, where nothing else is known: sentences with values, in rare words."""
+    rarity = Rarity(said.sentences)
+    telling = [one for one in said.sentences if one.values and 6 <= len(one.words) <= MOST_WORDS]
+    telling.sort(key=lambda one: -(sum(map(rarity, set(one.words))) / len(one.words) + len(one.values)))
+    return [("high" if at < most // 2 else "medium", shown(one.text), None) for at, one in enumerate(telling[:most])]
 
 
 def causes(truth: Truth) -> Iterator[Draft]:
     """Tasks that share a label and, in the reader's words, a reason."""
-    reasons = truth.group("reasons")
+    reasons = {task: str(reason).strip() for task, reason in truth.group("reasons").items()}
     for label, tasks in sorted(truth.by_label.items(), key=lambda entry: (-len(entry[1]), entry[0])):
-        said = {str(reasons.get(task, "")).strip() for task in tasks}
-        why = f": {said.pop()}" if len(said) == 1 and "" not in said else ""
         if len(tasks) <= MOST_LISTED:
-            sentence = f"{named(tasks)} {be(tasks)} labelled {label} ({label_words(label)}){why}."
+            said = {reasons.get(task, "") for task in tasks}
+            why = f": {said.pop()}" if len(said) == 1 and "" not in said else ""
+            words = " and ".join(LABELS.get(part, part) for part in label.rstrip("?").split("+"))
+            sentence = f"{named(tasks)} {'is' if len(tasks) == 1 else 'are'} labelled {label} ({words}){why}."
             yield "high", sentence, Check(kind="task_set", of=f"labels.{label}", tasks=tasks)
-        yield from (labelled(task, label, str(reasons.get(task, ""))) for task in tasks[:2] if len(tasks) > 1)
-
-
-def labelled(task: str, label: str, reason: str) -> Draft:
-    why = f": {reason}" if reason else ""
-    return "high", f"Task `{task}` is labelled {label}{why}.", Check(kind="label", tasks=(task,), label=label)
+        for task in tasks[:2] if len(tasks) > 1 else ():
+            why = f": {reasons[task]}" if reasons.get(task) else ""
+            check = Check(kind="label", tasks=(task,), label=label)
+            yield "high", f"Task `{task}` is labelled {label}{why}.", check
 
 
 def proofs(truth: Truth) -> Iterator[Draft]:
@@ -108,9 +97,8 @@ def proofs(truth: Truth) -> Iterator[Draft]:
             quote = str(proof.get("quote") or "")
             if quote and quote not in seen:
                 seen.add(quote)
-                sentence = (
-                    f"A reader of task `{task}` cites `{proof['citation']}`: “{quote}”."  # a pass may be cited too
-                )
+                # A pass may be cited too.
+                sentence = f"A reader of task `{task}` cites `{proof['citation']}`: “{quote}”."
                 yield "high", sentence, Check(kind="citation", citations=(proof["citation"],), quote=quote)
 
 
@@ -126,10 +114,8 @@ def orders(truth: Truth) -> Iterator[Draft]:
     """The best and the worst level of every field."""
     for field, levels in truth.group("slices").items():
         known = {str(level): one["value"] for level, one in levels.items() if one.get("value") is not None}
-        if len(known) < 2:
-            continue
-        best, worst = max(known, key=lambda level: known[level]), min(known, key=lambda level: known[level])
-        if known[best] > known[worst]:
+        best, worst = (pick(known, key=lambda level: known[level], default="") for pick in (max, min))
+        if known and known[best] > known[worst]:
             sentence = f"By `{field}`, `{best}` is solved most often ({percent(known[best])}), "
             sentence += f"`{worst}` least ({percent(known[worst])})."
             yield "medium", sentence, Check(kind="ordering", of=f"slices.{field}", greater=best, lesser=worst)
@@ -139,16 +125,9 @@ def groups(truth: Truth) -> Iterator[Draft]:
     """Tasks that never pass, tasks that pass sometimes, and the rates of the latter."""
     for bucket in ("never", "sometimes"):
         tasks = truth.buckets.get(bucket, ())
-        if tasks and len(tasks) <= MOST_LISTED:
-            verb = bucket if bucket == "never" else "sometimes"
-            sentence = f"{named(tasks)} {verb} {'passes' if len(tasks) == 1 else 'pass'}."
+        if 0 < len(tasks) <= MOST_LISTED:
+            sentence = f"{named(tasks)} {bucket} {'passes' if len(tasks) == 1 else 'pass'}."
             yield "medium", sentence, Check(kind="task_set", of=f"buckets.{bucket}", tasks=tasks)
-        elif tasks:
-            yield (
-                "medium",
-                f"{len(tasks)} tasks {bucket} pass.",
-                Check(kind="count", of=f"buckets.{bucket}", value=len(tasks)),
-            )
     for task in truth.buckets.get("sometimes", ())[:3]:
         passed, total = truth.tasks[task]
         sentence = f"Task `{task}` passed {passed} of {total} rollouts."
@@ -160,51 +139,22 @@ def modes(truth: Truth) -> Iterator[Draft]:
     for kind, name in (("patterns", "primary"), ("signals", "failed")):
         counted = {code: one[name] for code, one in truth.group(kind).items() if one.get(name)}
         for code in sorted(counted, key=lambda code: (-counted[code], code))[:2]:
-            title = truth.group(kind)[code]["title"]
-            sentence = f"{counted[code]} failing rollouts show it: {title}."
+            sentence = f"{counted[code]} failing rollouts show it: {truth.group(kind)[code]['title']}."
             yield "medium", sentence, Check(kind="count", of=f"{kind}.{code}", value=counted[code])
 
 
 def totals(truth: Truth) -> Iterator[Draft]:
     """The numbers any table shows."""
     for path, name in (("pass_at_1", "pass@1"), ("metrics.consistency", "Consistency")):
-        value = truth.value(path)
-        if value is not None:
-            yield (
-                "low",
-                f"{name} over all tasks is {percent(value)}.",
-                Check(kind="metric", of=path, value=round(value, 4)),
-            )
-    for label, tasks in truth.by_label.items():
-        if len(tasks) > MOST_LISTED:
-            yield (
-                "medium",
-                f"{len(tasks)} tasks are labelled {label}.",
-                Check(kind="count", of=f"labels.{label}", value=len(tasks)),
-            )
-
-
-def drafts_from_report(said: Passages, most: int) -> list[Draft]:
-    """What a report states with most in it, where nothing else is known: sentences with values, in rare words."""
-    rarity = Rarity(said.sentences)
-    telling = [one for one in said.sentences if one.values and 6 <= len(one.words) <= MOST_WORDS]
-    weight = {id(one): sum(map(rarity, set(one.words))) / len(one.words) + len(one.values) for one in telling}
-    chosen = sorted(telling, key=lambda one: -weight[id(one)])[:most]
-    return [("high" if place < most // 2 else "medium", shown(one.text), None) for place, one in enumerate(chosen)]
+        if (value := truth.value(path)) is not None:
+            check = Check(kind="metric", of=path, value=round(value, 4))
+            yield "low", f"{name} over all tasks is {percent(value)}.", check
 
 
 def named(tasks: tuple[str, ...]) -> str:
     """`Task 5`, or `Tasks 5, 7 and 8`."""
     codes = [f"`{task}`" for task in tasks]
     return f"Task {codes[0]}" if len(codes) == 1 else f"Tasks {', '.join(codes[:-1])} and {codes[-1]}"
-
-
-def be(tasks: tuple[str, ...]) -> str:
-    return "is" if len(tasks) == 1 else "are"
-
-
-def label_words(label: str) -> str:
-    return " and ".join(LABELS.get(part, part) for part in label.rstrip("?").split("+"))
 
 
 def percent(value: Any) -> str:

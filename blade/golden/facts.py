@@ -117,24 +117,17 @@ def read_facts(path: Path) -> FactsFile:
     if not isinstance(stored, dict) or not isinstance(stored.get("anchor_facts"), list):
         raise FactsError(f"{path.name}: has no list under anchor_facts")
     known = {one.name for one in fields(FactsFile)} - {"anchor_facts"}
-    facts = [make_fact(one, f"{path.name}, fact {number}") for number, one in enumerate(stored["anchor_facts"], 1)]
+    facts: list[Fact] = []
+    for number, one in enumerate(stored["anchor_facts"], 1):
+        where = f"{path.name}, fact {number}"
+        if not isinstance(one, dict) or not isinstance(one.get("fact"), str):
+            raise FactsError(f"{where}: has no sentence under fact")
+        if one.get("difficulty") not in WEIGHTS:
+            raise FactsError(f"{where}: difficulty is {one.get('difficulty')!r}, expected {', '.join(WEIGHTS)}")
+        check = None if one.get("check") is None else make_check(one["check"], where)
+        key, score = str(one.get("id", "")), one.get("mean_score")
+        facts.append(Fact(id=key, fact=one["fact"], difficulty=one["difficulty"], mean_score=score, check=check))
     return FactsFile(anchor_facts=facts, **{name: stored[name] for name in known if stored.get(name) is not None})
-
-
-def make_fact(stored: Any, where: str) -> Fact:
-    """A fact from its JSON."""
-    if not isinstance(stored, dict) or not isinstance(stored.get("fact"), str):
-        raise FactsError(f"{where}: has no sentence under fact")
-    if stored.get("difficulty") not in WEIGHTS:
-        raise FactsError(f"{where}: difficulty is {stored.get('difficulty')!r}, expected {', '.join(WEIGHTS)}")
-    check = stored.get("check")
-    return Fact(
-        id=str(stored.get("id", "")),
-        fact=stored["fact"],
-        difficulty=stored["difficulty"],
-        mean_score=stored.get("mean_score"),
-        check=None if check is None else make_check(check, where),
-    )
 
 
 def make_check(stored: Any, where: str) -> Check:

@@ -1,21 +1,27 @@
 """Guarding golden packages: built again, they must be the same bytes, and everything in them true."""
 
 import json
+from collections.abc import Iterable, Iterator
+from itertools import zip_longest
 from pathlib import Path
 
 import msgspec
 
+from blade.audit.check import check_report
+from blade.audit.evidence import evidence_of
+from blade.audit.verdicts import Check
 from blade.errors import BladeError, Problem
-from blade.golden.build import METRICS, REPORT, Built, build
+from blade.golden.build import METRICS, REPORT, Built, build, sidecar_of
 from blade.golden.facts import FactsError, read_facts
+from blade.golden.package.layout import GoldenFiles
 from blade.golden.package.rows import read_rows_with_text
 from blade.golden.passages import read_passages
-from blade.golden.sources import VERSUS, Source
+from blade.golden.sources import VERSUS, Source, diagnose_model
 from blade.golden.support import WEAKEST, Judge
-from blade.golden.truth import Truth, false_facts
+from blade.golden.truth import Truth, why_false
 
 FACTS = "_anchor_facts.json"
-MEND = "Correct the fact; the rollouts are what they are."
+MOST_SHOWN = 90
 
 
 class Guarded(msgspec.Struct, frozen=True, kw_only=True):
@@ -42,75 +48,75 @@ def check_package(source: Source, model: str) -> list[Problem]:
         built = build(source, model)
     except BladeError as error:
         return [Problem(where=f"{source.benchmark}/{model}", message=str(error), hint="Correct the sources.")]
-    return [*drift(source, built), *check_claims(built), *check_facts(source, built)]
+    problems = [*drift(source, built), *as_problems(built.faults(), f"{model}{REPORT}")]
+    if VERSUS not in model:
+        problems += check_facts(source, model, built.files[f"{model}{METRICS}"], built.report)
+    return problems
 
 
-def check_claims(built: Built) -> list[Problem]:
-    """What the report says that is wrong, or carries no address."""
-    return [
-        Problem(
-            where=f"{built.model}{REPORT}:{one.line}",
-            message=f"says {one.said!r}: {one.why or one.true}",
-            hint=f"Write {one.write}." if one.write else "Correct the narrative, or the labels it speaks of.",
-        )
-        for one in built.faults()
-    ]
+def check_by_hand(source: Source, files: GoldenFiles) -> list[Problem]:
+    """What is wrong with a report that has no narrative to build it from: its claims and facts against the rows.
+
+    Raises:
+        BladeError: the rollouts are not there, or cannot be diagnosed.
+    """
+    found = diagnose_model(source, files.model)
+    text = files.report.read_text(encoding="utf-8", errors="replace")
+    wrong = check_report(text, evidence=evidence_of([found])).contradicted
+    sidecar = sidecar_of(source.benchmark, found.analysis)
+    return [*as_problems(wrong, files.report.name), *check_facts(source, files.model, sidecar)]
 
 
-def check_facts(source: Source, built: Built) -> list[Problem]:
+def as_problems(faults: Iterable[Check], name: str) -> Iterator[Problem]:
+    """What a report says that is wrong, or carries no address."""
+    for one in faults:
+        hint = f"Write {one.write}." if one.write else "Correct the narrative, or the labels it speaks of."
+        yield Problem(where=f"{name}:{one.line}", message=f"says {one.said!r}: {one.why or one.true}", hint=hint)
+
+
+def check_facts(source: Source, model: str, sidecar: bytes, report: str | None = None) -> Iterator[Problem]:
     """Anchor facts that are not true of the run, or that the report itself does not assert; there may be none yet."""
-    place = source.place(built.model, FACTS)
-    if VERSUS in built.model or not place.is_file():
-        return []
+    place = source.place(model, FACTS)
+    if not place.is_file():
+        return
     try:
         facts = read_facts(place).anchor_facts
     except FactsError as error:
-        return [Problem(where=place.name, message=str(error), hint="Draft them with extract-anchor-facts.")]
-    texts = read_rows_with_text(source.rollouts[built.model])
-    truth = Truth(json.loads(built.files[f"{built.model}{METRICS}"]), texts)
-    found = [
-        Problem(where=f"{place.name}, {told}", message="is not so", hint=MEND) for told in false_facts(facts, truth)
-    ]
-    judge = Judge(read_passages(built.report, run=built.model))
-    silent = [fact.id for fact in facts if judge.wanted(fact)[1] < WEAKEST]
-    hint = "Say it in the narrative, or take the fact out."
-    return [
-        *found,
-        *(Problem(where=f"{place.name}, {id}", message="the report does not say it", hint=hint) for id in silent),
-    ]
+        yield Problem(where=place.name, message=str(error), hint="Draft them with extract-anchor-facts.")
+        return
+    truth = Truth(json.loads(sidecar), read_rows_with_text(source.rollouts[model]))
+    for fact in facts:
+        if fact.check is not None and (why := why_false(fact.check, truth)):
+            hint = "Correct the fact; the rollouts are what they are."
+            yield Problem(where=f"{place.name}, {fact.id}: {why}", message="is not so", hint=hint)
+    if report is None:
+        return
+    judge = Judge(read_passages(report))
+    for fact in facts:
+        if judge.wanted(fact)[1] < WEAKEST:
+            hint = "Say it in the narrative, or take the fact out."
+            yield Problem(where=f"{place.name}, {fact.id}", message="the report does not say it", hint=hint)
 
 
-def drift(source: Source, built: Built) -> list[Problem]:
-    """Files that are not what the sources give."""
+def drift(source: Source, built: Built) -> Iterator[Problem]:
+    """Files that are not what the sources give, each with the first line that differs."""
     hint = f"blade golden build {source.benchmark} --model {built.model}"
-    found: list[Problem] = []
     for name, content in built.files.items():
         place = source.folder / name
         if not place.is_file():
-            found.append(Problem(where=name, message="is missing", hint=hint))
+            yield Problem(where=name, message="is missing", hint=hint)
         elif (stored := place.read_bytes()) != content:
-            line = first_difference(stored, content)
-            found.append(Problem(where=f"{name}:{line}", message=difference_at(stored, content, line), hint=hint))
-    return found
+            mine, theirs = (text.decode(errors="replace").split("\n") for text in (stored, content))
+            differ = (at for at, (one, other) in enumerate(zip_longest(mine, theirs)) if one != other)
+            at = next(differ, 0)  # bytes may differ that are no text
+            message = f"says {shorten(mine[at : at + 1])}, the sources give {shorten(theirs[at : at + 1])}"
+            yield Problem(where=f"{name}:{at + 1}", message=message, hint=hint)
 
 
-def first_difference(stored: bytes, content: bytes) -> int:
-    """The line at which two texts part, from 1."""
-    mine, theirs = stored.splitlines(), content.splitlines()
-    pairs = zip(mine, theirs, strict=False)
-    return next((line for line, (a, b) in enumerate(pairs, start=1) if a != b), min(len(mine), len(theirs)) + 1)
-
-
-def difference_at(stored: bytes, content: bytes, line: int) -> str:
-    """What a line says, and what the sources give."""
-    mine, theirs = (text.decode(errors="replace").splitlines()[line - 1 : line] for text in (stored, content))
-    return f"says {shorten(mine)}, the sources give {shorten(theirs)}"
-
-
-def shorten(lines: list[str], most: int = 90) -> str:
+def shorten(lines: list[str]) -> str:
     """A line for a message."""
     text = lines[0] if lines else "(the end)"
-    return repr(text if len(text) <= most else text[: most - 1] + "…")
+    return repr(text if len(text) <= MOST_SHOWN else text[: MOST_SHOWN - 1] + "…")
 
 
 def find_golden_benchmarks(root: Path) -> list[str]:

@@ -6,10 +6,9 @@ Everything is measured by the golden report, which scores 1 by construction. Tru
 by words that are false. Standard library only.
 """
 
-import math
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import lru_cache
@@ -18,19 +17,18 @@ from blade.audit.markdown import QUOTED, shown, without_code_marks
 from blade.audit.mentions import split_citation
 from blade.golden.facts import Fact
 from blade.golden.passages import Fluency, Passage, Passages, read_passages
-from blade.golden.support import Judge, Met, coverage
+from blade.golden.support import Judge, Met
 from blade.golden.truth import Truth, squeezed
 
 FACTS, PROOF, STRUCTURE = 0.75, 0.15, 0.10
 SAME = 0.8
 """Share of words from which on a sentence is one of the golden report's, perhaps with other values."""
-LEAST_GAIN, LEAST_MEAN = -0.03, 0.03
-"""What knowing the word before must tell of a word, in nats: in a sentence, and in all of them together."""
+LEAST_MEAN = 0.03
+"""What knowing the word before must tell of a word, in nats, over all sentences."""
 LEAST_WORDS = 6
 MOST_SHOWN = 200
 KINDS = {"#": "numbers", "`": "ids", "^": "labels", "!": "negations"}
 MOST_EXCHANGED, MOST_RENAMED = 1 / 4, 1 / 8
-MOST_DENIED = 1 / 5
 MOST_MISPLACED = 1 / 2
 TAKEN_BACK = re.compile(
     r"\b(?:everything|all|nothing)\b[^.]{0,40}\breport\b[^.]{0,20}\b(?:false|wrong|untrue|true|made up)\b",
@@ -88,7 +86,9 @@ class Judgement:
     @property
     def facts(self) -> float:
         """The share of the facts' weight it supports."""
-        return coverage(self.found)
+        judged = [one for one in self.found if one.can_tell] or self.found
+        total = sum(one.fact.weight for one in judged)
+        return sum(one.fact.weight * one.support for one in judged if one.verdict == "met") / total if total else 0.0
 
     @property
     def truth(self) -> float:
@@ -109,9 +109,9 @@ class Judgement:
 
 
 @lru_cache(maxsize=2)
-def read_golden(text: str, run: str) -> tuple[Passages, Judge, Fluency]:
+def read_golden(text: str) -> tuple[Passages, Judge, Fluency]:
     """A golden report, read once however many reports are held against it."""
-    passages = read_passages(text, run=run)
+    passages = read_passages(text)
     fluency = Fluency(passages.sentences)
     return passages, Judge(fluent(passages, fluency)), fluency
 
@@ -131,41 +131,37 @@ def judge(
         checked: statements that somebody with more at hand has held to the rows.
         found: facts that somebody else has decided, in place of ours.
     """
-    run = str(truth.stated.get("model", ""))
-    best, judging, fluency = read_golden(golden, run)
-    said = read_passages(report, run=run)
-    comparisons = list(compared(said, best))
-    wrong = {(one.line, one.said) for one in comparisons if not one.holds}
-    own = Passages(without(wrong, said.sentences), without(wrong, said.rows), dropped=said.dropped)
-    prose = fluent(own, fluency)
-    decided = {one.fact.id: one for one in found}
+    best, judging, fluency = read_golden(golden)
+    said = read_passages(report)
+    prose = fluent(said, fluency)
     known = {one.text for one in best.sentences}
     new = Passages([one for one in said.sentences if one.text not in known], [])
+    decided = {one.fact.id: one for one in found}
     met = [decided.get(fact.id) or judging.look_for(fact, prose, new) for fact in facts]
-    cited, model = proofs(said), proofs(best)
-    statements = [*comparisons, *made_up(new, truth, model), *checked]
+    cited, model = (  # rollouts that are cited, and words that are quoted
+        {code for one in (*p.sentences, *p.rows) for code in codes(one)}
+        | {q for one in p.sentences for q in quotes(one)}
+        for p in (said, best)
+    )
+    parts, wanted = ({one.heading for one in passages.sentences} for passages in (said, best))
+    values, stated = ({value for one in (*p.sentences, *p.rows) for value in one.values} for p in (said, best))
+    statements = [*compared(said, best), *made_up(new, truth, model), *checked]
     return Judgement(
         found=met,
         statements=statements,
         proof=min(1.0, 2 * len(cited & model) / len(model)) if model else 1.0,
-        structure=structure_of(said, best),
-        overlap=overlap(said, best),
-        caps=caps(said, best, prose, met, statements),
+        structure=min(1.0, 2 * len(parts) / len(wanted)) if wanted else 1.0,  # half as many parts are enough
+        overlap=len(values & stated) / len(stated) if stated else 1.0,
+        caps=caps(said, best, prose, statements),
     )
 
 
-def without(wrong: Collection[tuple[int, str]], passages: Sequence[Passage]) -> list[Passage]:
-    """Passages that are not wrong: what turns the golden report round supports none of its facts."""
-    return [one for one in passages if (one.line, shown(one.text)[:MOST_SHOWN]) not in wrong]
-
-
 def fluent(said: Passages, fluency: Fluency) -> Passages:
-    """What a report says in sentences: words that follow each other as those of no sentence do are left out."""
-    long = [(fluency.gain(one.text), len(one.words)) for one in said.sentences if len(one.words) >= LEAST_WORDS]
-    mean = sum(gain * count for gain, count in long) / max(sum(count for _, count in long), 1)
-    least = LEAST_GAIN if mean >= LEAST_MEAN else math.inf
-    kept = [one for one in said.sentences if len(one.words) < LEAST_WORDS or fluency.gain(one.text) >= least]
-    return Passages(kept, said.rows, said.headings, said.dropped + len(said.sentences) - len(kept))
+    """What a report says in sentences: none, where words follow each other as those of no sentence do."""
+    gains = [(fluency.gain(one.text), len(one.words)) for one in said.sentences if len(one.words) >= LEAST_WORDS]
+    mean = sum(gain * count for gain, count in gains) / max(sum(count for _, count in gains), 1)
+    kept = [one for one in said.sentences if mean >= LEAST_MEAN or len(one.words) < LEAST_WORDS]
+    return Passages(kept, said.rows, dropped=said.dropped + len(said.sentences) - len(kept))
 
 
 def compared(said: Passages, golden: Passages) -> Iterator[Statement]:
@@ -176,59 +172,47 @@ def compared(said: Passages, golden: Passages) -> Iterator[Statement]:
         for word in set(one.spoken):
             by_word.setdefault(word, []).append(one)
     for one in (*said.sentences, *said.rows):
-        if one.text in known:
-            yield Statement(
-                holds=True, line=one.line, said=shown(one.text)[:MOST_SHOWN], kinds=kinds_of(one, one.values)
-            )
-        elif (other := nearest(one, by_word)) is not None:
-            differs = one.values - other.values
-            turned = (one.negations - other.negations) % 2 == 1
-            yield Statement(
-                holds=not (differs or turned),
-                line=one.line,
-                said=shown(one.text)[:MOST_SHOWN],
-                true=shown(other.text)[:MOST_SHOWN],
-                kinds=kinds_of(one, one.values | other.values),
-                wrong=kinds_of(one, differs) if turned else kinds_of(one, differs) - {"!"},
-            )
-
-
-def kinds_of(one: Passage, values: frozenset[str]) -> frozenset[str]:
-    """Kinds of values, and `!` for a sentence, which may be turned round."""
-    return frozenset({value[0] for value in values} | (set() if one.is_row else {"!"}))
+        other = one if one.text in known else nearest(one, by_word)
+        if other is None:
+            continue
+        differs = one.values - other.values
+        turned = (one.negations - other.negations) % 2 == 1
+        sentence = frozenset[str]() if one.is_row else frozenset("!")
+        yield Statement(
+            holds=not (differs or turned),
+            line=one.line,
+            said=shown(one.text)[:MOST_SHOWN],
+            true=shown(other.text)[:MOST_SHOWN],
+            kinds=frozenset(value[0] for value in one.values | other.values) | sentence,
+            wrong=frozenset(value[0] for value in differs) | (sentence if turned else frozenset()),
+        )
 
 
 def nearest(one: Passage, by_word: dict[str, list[Passage]]) -> Passage | None:
     """The passage that has nearly the same words, in order; of several the one with most of the values."""
-    mine = one.spoken
-    if len(mine) < 3:
-        return None
-    counts = Counter(id(other) for word in set(mine) for other in by_word.get(word, ()) if other.is_row == one.is_row)
-    others = {id(other): other for word in set(mine) for other in by_word.get(word, ())}
-    close = [others[key] for key, count in counts.most_common(12) if count >= SAME * len(set(mine))]
-    scored = [
-        (SequenceMatcher(None, mine, other.spoken, autojunk=False).ratio(), len(one.values & other.values), other)
-        for other in close
-        if count_close(mine, other.spoken)
-    ]
-    best = max(scored, key=lambda entry: (round(entry[0], 2), entry[1]), default=None)
-    return best[2] if best is not None and best[0] >= SAME else None
-
-
-def count_close(mine: Sequence[str], theirs: Sequence[str]) -> bool:
-    return bool(theirs) and 0.6 <= len(mine) / len(theirs) <= 1.6
+    mine, best = one.spoken, (0.0, 0)
+    others = [other for word in set(mine) for other in by_word.get(word, ()) if other.is_row == one.is_row]
+    counts, known = Counter(map(id, others)), {id(other): other for other in others}
+    found: Passage | None = None
+    for place, count in counts.most_common(12) if len(mine) >= 3 else ():
+        other = known[place]
+        if count >= SAME * len(set(mine)):
+            ratio = SequenceMatcher(None, mine, other.spoken, autojunk=False).ratio()
+            score = (round(ratio, 2), len(one.values & other.values))
+            if ratio >= SAME and score > best:
+                best, found = score, other
+    return found
 
 
 def made_up(said: Passages, truth: Truth, known: set[str]) -> Iterator[Statement]:
     """Rollouts and quotes that do not exist, where the rollouts are at hand; what the golden report has does."""
     for one in said.sentences:
         cited = [code for code in codes(one) if split_citation(code)]
-        for citation in cited:
-            if truth.has_rollout(citation) is False and truth.knows_task_of(citation) and citation not in known:
+        for citation in cited:  # what names no task of the run may be a time
+            if truth.lacks(citation) and citation.rpartition(":")[0] in truth.tasks and citation not in known:
                 yield Statement(holds=False, line=one.line, said=citation, true="no such rollout", is_made_up=True)
         for quote in quotes(one) if truth.texts and cited else ():
-            is_said = quote in known or any(quote in text for text in truth.squeezed_texts)
-            if not is_said and len(quote.split()) > 1:
+            if quote not in known and not any(quote in text for text in truth.squeezed_texts.values()):
                 yield Statement(holds=False, line=one.line, said=quote, true="nobody says so", is_made_up=True)
 
 
@@ -237,68 +221,32 @@ def codes(one: Passage) -> list[str]:
 
 
 def quotes(one: Passage) -> list[str]:
-    """Quotations of a passage."""
-    return [squeezed(without_code_marks(found[0][1:-1])) for found in QUOTED.finditer(one.text)]
+    """Quotations of several words."""
+    found = [squeezed(without_code_marks(quoted[0][1:-1])) for quoted in QUOTED.finditer(one.text)]
+    return [quote for quote in found if len(quote.split()) > 1]
 
 
-def proofs(said: Passages) -> set[str]:
-    """Rollouts a report cites and words it quotes."""
-    cited = {code.partition("#")[0] for one in (*said.sentences, *said.rows) for code in codes(one)}
-    return cited | {quote for one in said.sentences for quote in quotes(one) if len(quote.split()) > 1}
-
-
-def structure_of(said: Passages, golden: Passages) -> float:
-    """Whether there are parts and something in each, half as many as in the golden report being enough."""
-    filled, model = ({one.heading for one in passages.sentences} for passages in (said, golden))
-    return min(1.0, 2 * len(filled) / len(model)) if model else 1.0
-
-
-def overlap(said: Passages, golden: Passages) -> float:
-    """Share of the golden report's values that a report states too."""
-    mine, theirs = (
-        {value for one in (*passages.sentences, *passages.rows) for value in one.values} for passages in (said, golden)
-    )
-    return len(mine & theirs) / len(theirs) if theirs else 1.0
-
-
-def caps(
-    said: Passages, golden: Passages, prose: Passages, found: Sequence[Met], statements: Sequence[Statement]
-) -> list[Cap]:
+def caps(said: Passages, golden: Passages, prose: Passages, statements: Sequence[Statement]) -> list[Cap]:
     """Everything that limits a report."""
-    invented = [one for one in statements if one.is_made_up]
-    wrong = sum(not one.holds for one in statements)
-    denied = sum(one.verdict == "denied" for one in found)
-    spoken_for = len(prose.sentences)
-    taken_back = [one for one in said.sentences if TAKEN_BACK.search(one.text)]
-    misplaced, placed = misplacements(said, golden)
-    return [
-        *(Cap(limit=0.30, why=f"line {one.line}: {one.said}: {one.true}") for one in invented[:1]),
-        *limit(0.30, wrong > max(2.0, len(statements) / 3), f"{wrong} of {len(statements)} statements are wrong"),
-        *(cap for kind, name in KINDS.items() for cap in limit(0.35, *exchanged(statements, kind, name))),
-        *limit(0.35, denied > MOST_DENIED * len(found), f"{denied} anchor facts are denied"),
-        *limit(0.35, misplaced > MOST_MISPLACED * placed, "sections stand under other headings than their own"),
-        *(Cap(limit=0.10, why=f"line {one.line}: it takes itself back") for one in taken_back[:1]),
-        *limit(0.35, spoken_for < 0.5 * (spoken_for + prose.dropped), "it does not stand for most of its sentences"),
-    ]
-
-
-def exchanged(statements: Sequence[Statement], kind: str, name: str) -> tuple[bool, str]:
-    """Whether the golden report's values of a kind are exchanged for others."""
-    held = [one for one in statements if kind in one.kinds]
-    wrong = sum(kind in one.wrong for one in held)
-    most = MOST_RENAMED if kind == "^" else MOST_EXCHANGED
-    return wrong > max(2.0, most * len(held)), f"{wrong} of {len(held)} statements have other {name}"
-
-
-def misplacements(said: Passages, golden: Passages) -> tuple[int, int]:
-    """Sentences of the golden report under another of its headings, and how many of its sentences there are."""
+    caps = [Cap(limit=0.30, why=f"line {one.line}: {one.said}: {one.true}") for one in statements if one.is_made_up][:1]
+    caps += [
+        Cap(limit=0.10, why=f"line {one.line}: it takes itself back")
+        for one in said.sentences
+        if TAKEN_BACK.search(one.text)
+    ][:1]
+    for kind, name in KINDS.items():
+        held = [one for one in statements if kind in one.kinds]
+        other = sum(kind in one.wrong for one in held)
+        if other > max(2.0, (MOST_RENAMED if kind == "^" else MOST_EXCHANGED) * len(held)):
+            caps.append(Cap(limit=0.35, why=f"{other} of {len(held)} statements have other {name}"))
     homes: dict[str, set[str]] = {}
     for one in golden.sentences:
         homes.setdefault(one.text, set()).add(one.heading)
-    known = {heading for headings in homes.values() for heading in headings}
+    known = set().union(*homes.values())
     placed = [one for one in said.sentences if one.text in homes]
-    return sum(one.heading in known and one.heading not in homes[one.text] for one in placed), max(len(placed), 1)
-
-
-def limit(most: float, holds: bool, why: str) -> list[Cap]:
-    return [Cap(limit=most, why=why)] if holds else []
+    misplaced = sum(one.heading in known and one.heading not in homes[one.text] for one in placed)
+    if misplaced > MOST_MISPLACED * max(len(placed), 1):
+        caps.append(Cap(limit=0.35, why="sections stand under other headings than their own"))
+    if len(prose.sentences) < prose.dropped:
+        caps.append(Cap(limit=0.35, why="it does not stand for most of its sentences"))
+    return caps

@@ -9,7 +9,7 @@ from blade.audit.evidence import evidence_of
 from blade.audit.verdicts import Audit
 from blade.errors import InputError
 from blade.golden.build import build
-from blade.golden.facts import FactsError, FactsFile, read_facts
+from blade.golden.facts import FactsError, read_facts
 from blade.golden.judge import Judgement, Statement, judge
 from blade.golden.package.layout import GoldenFiles, benchmark_of, find_package, rollouts_beside
 from blade.golden.sources import NARRATIVE, choose_golden, diagnose_model, source_of
@@ -35,27 +35,27 @@ def judge_report(report: str, files: GoldenFiles, *, asked: Model | None = None)
     Raises:
         InputError: the package's facts cannot be read.
     """
-    facts = facts_of(files).anchor_facts
+    if files.facts is None:
+        raise InputError(f"{files.report.parent}: has no {files.model}_anchor_facts.json; draft them first.")
+    try:
+        facts = read_facts(files.facts).anchor_facts
+    except FactsError as error:
+        raise InputError(f"{error}.") from error
     truth = truth_beside(files.report)
     prose = [fact for fact in facts if fact.check is None]
-    vote = ask_for_votes(asked, report, prose, truth) if asked is not None and prose else None
+    vote = ask_for_votes(asked, report, prose) if asked is not None and prose else None
     golden = files.report.read_text(encoding="utf-8")
-    checked = [] if report == golden else wrong_claims(report, files)
+    checked: list[Statement] = []
+    rollouts = rollouts_beside(files.report, files.model)
+    if rollouts is not None and report != golden:  # claims that the rollouts themselves contradict
+        source = source_of(find_package(rollouts.parent.parent))
+        evidence = evidence_of([diagnose_model(source, files.model)])
+        checked = [
+            Statement(holds=False, line=one.line, said=one.said, true=one.true or one.why, is_made_up=not one.true)
+            for one in check_report(report, evidence=evidence).contradicted
+        ]
     found = judge(report, golden, facts, truth, checked=checked, found=vote.found if vote else ())
     return Judged(files=files, judgement=found, vote=vote)
-
-
-def wrong_claims(report: str, files: GoldenFiles) -> list[Statement]:
-    """Claims that the rollouts themselves contradict; none where there are no rollouts to ask."""
-    rollouts = rollouts_beside(files.report, files.model)
-    if rollouts is None:
-        return []
-    source = source_of(find_package(rollouts.parent.parent))
-    evidence = evidence_of([diagnose_model(source, files.model)])
-    return [
-        Statement(holds=False, line=one.line, said=one.said, true=one.true or one.why, is_made_up=not one.true)
-        for one in check_report(report, evidence=evidence).contradicted
-    ]
 
 
 def check_golden_report(golden: Path, report: str, model: str | None = None) -> Audit | None:
@@ -84,13 +84,3 @@ def check_golden_report(golden: Path, report: str, model: str | None = None) -> 
     if model not in source.rollouts:
         return None
     return check_report(report, evidence=evidence_of([diagnose_model(source, model)]))
-
-
-def facts_of(files: GoldenFiles) -> FactsFile:
-    """The anchor facts of a package."""
-    if files.facts is None:
-        raise InputError(f"{files.report.parent}: has no {files.model}_anchor_facts.json; draft them first.")
-    try:
-        return read_facts(files.facts)
-    except FactsError as error:
-        raise InputError(f"{error}.") from error

@@ -38,70 +38,36 @@ def join_sections(sections: list[Section]) -> str:
     return "\n\n".join(piece for piece in pieces if piece) + "\n"
 
 
-def paragraphs(body: str) -> list[str]:
-    """Pieces of a text that are set apart by blank lines."""
-    return [piece for piece in re.split(r"\n\s*\n", body.strip()) if piece]
-
-
-def is_table(paragraph: str) -> bool:
-    return paragraph.lstrip().startswith("|")
-
-
-def cells_of(line: str) -> list[str]:
-    """The cells of a table's line, as they are written."""
-    return [cell.strip() for cell in re.split(r"(?<!\\)\|", line.strip().strip("|"))]
-
-
 def paraphrase(golden: str) -> str:
     """The report in another order, with its tables in sentences."""
     head, *rest = split_sections(golden)
-    turned = [Section(renamed(one.heading), rewritten(one.body)) for one in rest[::-1]]
+    turned = [Section(f"## On {one.heading.removeprefix('## ').lower()}", rewritten(one.body)) for one in rest[::-1]]
     return join_sections([Section("", rewritten(head.body)), *turned])
 
 
-def renamed(heading: str) -> str:
-    """A heading in other words."""
-    return f"## On {heading.removeprefix('## ').lower()}"
-
-
 def rewritten(body: str) -> str:
-    """A section with its sub-sections reversed and its tables in sentences."""
+    """A section with its sub-sections reversed, flat lists backwards and tables in sentences."""
     parts = re.split(r"^(?=### )", body, flags=re.MULTILINE)
-    ordered = [parts[0], *parts[:0:-1]] if len(parts) > 2 else parts
-    return "\n\n".join("\n\n".join(retell(piece) for piece in paragraphs(part)) for part in ordered)
+    pieces: list[str] = []
+    for part in [parts[0], *parts[:0:-1]]:
+        for piece in re.split(r"\n\s*\n", part.strip()):
+            lines = piece.splitlines()
+            if piece.lstrip().startswith("|"):
+                pieces.append(" ".join(sentences_of(lines)) or piece)
+            else:
+                pieces.append("\n".join(lines[::-1]) if all(line.startswith("- ") for line in lines) else piece)
+    return "\n\n".join(filter(None, pieces))
 
 
-def retell(paragraph: str) -> str:
-    """A table as sentences, a flat list backwards, anything else as it is."""
-    if is_table(paragraph):
-        return " ".join(sentences_of(paragraph)) or paragraph
-    lines = paragraph.splitlines()
-    if all(line.startswith("- ") for line in lines):
-        return "\n".join(lines[::-1])
-    return paragraph
-
-
-def sentences_of(table: str) -> Iterator[str]:
+def sentences_of(table: list[str]) -> Iterator[str]:
     """A sentence per cell: whose it is, what it counts, how much."""
-    header, _, *rows = [cells_of(line) for line in table.splitlines()]
-    if len(header) > MOST_COLUMNS:
-        return
-    for row in rows:
+    header, _, *rows = [[cell.strip() for cell in re.split(r"(?<!\\)\|", line.strip().strip("|"))] for line in table]
+    for row in rows if len(header) <= MOST_COLUMNS else ():
         for name, cell in zip(header[1:], row[1:], strict=False):
             if name.lower() not in LEFT_OUT and cell not in ("", "–"):
-                yield sentence(header[0], row[0], name, cell)
-
-
-def sentence(key: str, row: str, name: str, cell: str) -> str:
-    """One cell in words."""
-    if key == "k":
-        return f"{name.removesuffix('k')}{row} is {cell}." if name.endswith(("@k", "^k")) else ""
-    if name == "which":
-        return f"Tasks of {row}: {cell}."
-    if name == "headline":
-        return f"The pass rate of {row} is {cell}." if row.startswith("`") else f"It would be {cell} with {row}."
-    if name == "value":
-        return f"{row[:1].upper()}{row[1:]} is {cell}."
-    if name == "passed":
-        return f"Task {row} passed {cell}."
-    return f"For {row} the {name} is {cell}."
+                if name == "value":
+                    yield f"{row[0][:1].upper()}{row[0][1:]} is {cell}."
+                elif name == "passed":
+                    yield f"Task {row[0]} passed {cell}."
+                else:
+                    yield f"For {row[0]} the {name} is {cell}."

@@ -1,4 +1,4 @@
-"""A report as passages that can support a fact: sentences, rows of tables, and up to three neighbours together.
+"""A report as passages that can support a fact: sentences, rows of tables, and two neighbours together.
 
 Each has its words as stems in order and its values: numbers, codes, capitals such as labels, and quotations. What a
 report does not say in its own name (questions, block quotes, what it puts into doubt) is not a passage. Whether words
@@ -8,13 +8,13 @@ are sentences at all is told by how they follow each other in the golden report.
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 
 from blade.audit.figures import find_figures
-from blade.audit.markdown import CODE, QUOTED, Document, blanked_code, read_document, without_code_marks
+from blade.audit.markdown import CODE, QUOTED, blanked_code, read_document, without_code_marks
 
 WORD = re.compile(r"[a-z][a-z'’-]*[a-z]|[a-z]|\d[\d.,]*")
 CAPITALS = re.compile(r"\b[A-Z][A-Z0-9]{1,5}\b")
@@ -26,11 +26,8 @@ DOUBTED = re.compile(
     re.IGNORECASE,
 )
 """A question, a doubt, or somebody else's words or run: nothing the report says of this one."""
-RETRACTED = re.compile(r"\W*(?:that|this|it) is (?:wrong|false|untrue|not (?:so|true))\b", re.IGNORECASE)
-STRANGER = re.compile(r"^\W*(?:for|with|on|in) the (?:model|run|benchmark) (?P<name>[\w.-]+)", re.IGNORECASE)
 NOT = frozenset({"not", "no", "none", "nor", "neither", "cannot", "without", "did", "do", "does", "doe"})
 ENDING = re.compile(r"(?:ations?|ments?|ingly|edly|ings?|ers?|ed|es|s|ly|al|ion)$")
-WINDOW = 3
 MOST_WORDS = 120
 """Words of neighbouring sentences that are taken together, at most."""
 CLASSES: dict[str, str] = {
@@ -78,8 +75,11 @@ class Passage:
 
     @cached_property
     def values(self) -> frozenset[str]:
-        """What cannot be said in other words."""
-        return values_in(self.text)
+        """What cannot be said in other words: numbers, codes and capitals, each with a sign for its kind."""
+        figures = find_figures(self.text)
+        found = {number_value(one.value) for one in figures if not (one.word and one.value <= 1)}
+        codes = {code_value(code) for code in CODE.findall(self.text) if code.strip()}
+        return frozenset(found | codes | {f"^{word}" for word in CAPITALS.findall(self.text)})
 
     @cached_property
     def negations(self) -> int:
@@ -94,29 +94,53 @@ class Passages:
     sentences: list[Passage]
     """One by one, headings left out."""
     rows: list[Passage]
-    """Of tables."""
-    headings: list[str] = field(default_factory=list)
-    """In order."""
+    """Of tables, each with the heads of its columns before the cells."""
     dropped: int = 0
     """Sentences it does not stand for."""
 
     @cached_property
     def all(self) -> list[Passage]:
-        """Sentences alone and with their neighbours, and rows."""
-        return [*self.sentences, *joined(self.sentences), *self.rows]
+        """Sentences alone and with the next under the same heading, and rows."""
+        pairs = [
+            Passage(f"{one.text} {behind.text}", one.line, one.heading)
+            for one, behind in pairwise(self.sentences)
+            if one.heading == behind.heading and len(one.words) + len(behind.words) <= MOST_WORDS
+        ]
+        return [*self.sentences, *pairs, *self.rows]
+
+
+def read_passages(text: str) -> Passages:
+    """What a report says."""
+    document = read_document(text)
+    kept: list[Passage] = []
+    dropped = 0
+    for sentence in document.sentences():
+        passage = document.passages[sentence.passage]
+        if passage.level:
+            continue
+        outside, quoted = QUOTED.sub(" ", blanked_code(sentence.text)), QUOTED.match(sentence.text)
+        is_quoted = quoted is not None and len(quoted[0]) > 0.5 * len(sentence.text)
+        if passage.quoted or is_quoted or DOUBTED.search(outside):
+            dropped += 1
+        else:
+            kept.append(Passage(sentence.text, sentence.line, part_of(sentence.section)))
+    rows: list[Passage] = []
+    for table in document.tables:
+        for row in table.rows if not table.quoted else ():
+            pairs = zip(table.header, row.cells, strict=False)
+            said = "; ".join(f"{head} {cell}" if place else cell for place, (head, cell) in enumerate(pairs))
+            rows.append(Passage(said, row.line, part_of(table.section), is_row=True))
+    return Passages(kept, rows, dropped)
+
+
+def part_of(section: Sequence[str]) -> str:
+    """The heading of the part that something stands in: the one below the title."""
+    return section[:2][-1] if section else ""
 
 
 def stem(word: str) -> str:
     """A word without its ending."""
     return ENDING.sub("", word) if len(word) > 5 else word.removesuffix("s") if len(word) > 3 else word
-
-
-def values_in(text: str) -> frozenset[str]:
-    """Numbers, codes and capitals of a text, each in one form with a sign for its kind."""
-    figures = find_figures(text)
-    found = {number_value(one.value) for one in figures if not (one.word and one.value <= 1)}
-    codes = {code_value(code) for code in CODE.findall(text) if code.strip()}
-    return frozenset(found | codes | {f"^{word}" for word in CAPITALS.findall(text)})
 
 
 def number_value(number: float) -> str:
@@ -135,94 +159,22 @@ def code_value(code: str) -> str:
     return f"`{(rollout[1] if rollout else code).lower()}"
 
 
-def read_passages(text: str, *, run: str = "") -> Passages:
-    """What a report says.
-
-    Args:
-        run: the model the report should be about; what it says of another is left out.
-    """
-    document = read_document(text)
-    spoken = list(sentences_of(document))
-    kept = [one for one, is_own in spoken if is_own and not is_doubted(one.text, run)]
-    headings = [passage.text for passage in document.passages if passage.level]
-    return Passages(kept, list(rows_of(document)), headings, len(spoken) - len(kept))
-
-
-def sentences_of(document: Document) -> Iterator[tuple[Passage, bool]]:
-    """Sentences, and whether they are the report's own words; one that the next takes back is not."""
-    found = [
-        (one, document.passages[one.passage])
-        for one in document.sentences()
-        if not document.passages[one.passage].level
-    ]
-    for place, (sentence, passage) in enumerate(found):
-        behind = found[place + 1][0] if place + 1 < len(found) else None
-        is_retracted = (
-            behind is not None and behind.passage == sentence.passage and RETRACTED.match(behind.text) is not None
-        )
-        yield Passage(sentence.text, sentence.line, part_of(sentence.section)), not passage.quoted and not is_retracted
-
-
-def part_of(section: Sequence[str]) -> str:
-    """The heading of the part that something stands in: the one below the title."""
-    return section[:2][-1] if section else ""
-
-
-def is_doubted(text: str, run: str) -> bool:
-    """Whether a sentence is a question, a doubt, or about another run."""
-    outside = QUOTED.sub(" ", blanked_code(text))
-    other = STRANGER.match(without_code_marks(text))
-    is_quoted = bool(QUOTED.match(text)) and len(QUOTED.match(text)[0]) > 0.5 * len(text)  # type: ignore[index]
-    is_foreign = other is not None and bool(run) and other["name"].lower() not in run.lower()
-    return DOUBTED.search(outside) is not None or is_foreign or is_quoted
-
-
-def rows_of(document: Document) -> Iterator[Passage]:
-    """Rows, each with the heads of its columns before the cells."""
-    for table in document.tables:
-        heading = part_of(table.section)
-        for row in table.rows if not table.quoted else ():
-            pairs = zip(table.header, row.cells, strict=False)
-            text = "; ".join(f"{head} {cell}" if place else cell for place, (head, cell) in enumerate(pairs))
-            yield Passage(text, row.line, heading, is_row=True)
-
-
-def joined(sentences: Sequence[Passage]) -> Iterator[Passage]:
-    """Neighbours under one heading, two and three together."""
-    for place, first in enumerate(sentences):
-        text, count = first.text, len(first.words)
-        for one in sentences[place + 1 : place + WINDOW]:
-            count += len(one.words)
-            if one.heading != first.heading or count > MOST_WORDS:
-                break
-            text = f"{text} {one.text}"
-            yield Passage(text, first.line, first.heading)
-
-
 class Fluency:
     """How words follow each other in real sentences, learned from the golden report itself."""
 
     def __init__(self, sentences: Iterable[Passage]) -> None:
-        texts = [tokens(text) for text in dict.fromkeys(one.text for one in sentences)]
         self.single: Counter[str] = Counter()
         self.pairs: Counter[tuple[str, str]] = Counter()
-        for text in texts:
-            classes = [self.class_of(word) for word in text]
+        self.first: Counter[str] = Counter()
+        for text in dict.fromkeys(one.text for one in sentences):
+            classes = parts_of(text)
             self.single.update(classes)
             self.pairs.update(pairwise(classes))
-        self.first = Counter[str]()
-        for (before, _), count in self.pairs.items():
-            self.first[before] += count
-
-    def class_of(self, word: str) -> str:
-        """What part a word plays: those that join others are told apart, all others are one, and so are numbers."""
-        return CLASSES.get(word, "9" if word[0].isdigit() else word if not word[0].isalpha() else "w")
+            self.first.update(classes[:-1])
 
     def gain(self, text: str) -> float:
         """What knowing the word before tells of a word, in nats per word: about 0 for words in no order."""
-        classes = [self.class_of(word) for word in tokens(text)]
-        if len(classes) < 2:
-            return 0.0
+        classes = parts_of(text)
         total, kinds = sum(self.single.values()) or 1, len(self.single) + 1
         gains = [
             math.log(
@@ -231,9 +183,10 @@ class Fluency:
             )
             for before, now in pairwise(classes)
         ]
-        return sum(gains) / len(gains)
+        return sum(gains) / len(gains) if gains else 0.0
 
 
-def tokens(text: str) -> list[str]:
-    """Words as they stand, code as one."""
-    return re.findall(r"[a-z'’]+|\d+|[.,;:()]", CODE.sub(" w ", text).lower())
+def parts_of(text: str) -> list[str]:
+    """The part each word plays: those that join others are told apart, all others are one, and so are numbers."""
+    tokens = re.findall(r"[a-z'’]+|\d+|[.,;:()]", CODE.sub(" w ", text).lower())
+    return [CLASSES.get(word, "9" if word[0].isdigit() else word if not word[0].isalpha() else "w") for word in tokens]

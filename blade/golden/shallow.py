@@ -12,47 +12,24 @@ PREAMBLE = (
     "This is a negative control: headings and aggregate tables of a report, without its findings and its evidence.",
 )
 HEADING = re.compile(r"(#{1,6})\s+(.*\S)\s*$")
+TOTALS = re.compile(r"(?=.*aggregate)(?=.*(?:result|metric))|(?=.*workflow)(?=.*(?:funnel|phase))", re.IGNORECASE)
+"""A heading whose tables are counts of everything, which no reading is needed for."""
 FENCE = re.compile(r"\s*(`{3,}|~{3,})")
 
 
 def make_shallow(report: str) -> str:
-    """The report without all that takes reading."""
-    kept = [*PREAMBLE]
-    for block in blocks(report.splitlines()):
-        kept += ["", *block]
-    return "\n".join(kept) + "\n"
-
-
-def blocks(lines: list[str]) -> Iterator[list[str]]:
-    """What stays, piece by piece: a heading, or a table of a section of totals."""
-    wanted, table = False, list[str]()
-    for line in [*outside_fences(lines), ""]:
+    """The report without all that takes reading: its headings, and the tables of sections of totals."""
+    kept, wanted, in_table = [*PREAMBLE], False, False
+    for line in outside_fences(report.splitlines()):
         heading = HEADING.match(line)
-        if heading and len(heading[1]) <= 2:
-            yield from take(table)
-            wanted = len(heading[1]) == 2 and is_about_totals(heading[2])
-            yield [line.rstrip()]
-        elif heading:
-            wanted = False  # what stands deeper is about something in particular
-        elif wanted and line.lstrip().startswith("|"):
-            table.append(line.rstrip())
-            continue
-        yield from take(table)
-
-
-def take(table: list[str]) -> Iterator[list[str]]:
-    """A finished table, once."""
-    if table:
-        yield list(table)
-        table.clear()
-
-
-def is_about_totals(title: str) -> bool:
-    """Whether a section's tables are counts of everything, which no reading is needed for."""
-    words = title.lower()
-    return ("aggregate" in words and ("result" in words or "metric" in words)) or (
-        "workflow" in words and ("funnel" in words or "phase" in words)
-    )
+        is_part = heading is not None and len(heading[1]) <= 2
+        if heading is not None:  # what stands deeper is about something in particular
+            wanted = len(heading[1]) == 2 and TOTALS.search(heading[2]) is not None
+        is_row = wanted and heading is None and line.lstrip().startswith("|")
+        kept += [""] if is_part or (is_row and not in_table) else []
+        kept += [line.rstrip()] if is_part or is_row else []
+        in_table = is_row
+    return "\n".join(kept) + "\n"
 
 
 def outside_fences(lines: list[str]) -> Iterator[str]:

@@ -53,12 +53,19 @@ def find_source(benchmark: str, root: Path | None = None) -> Source:
 
 def source_of(package: Package) -> Source:
     """The source of a package."""
-    own = own_block(package.folder / "config.yaml")
+    config = package.folder / "config.yaml"
+    try:
+        settings = yaml.safe_load(config.read_text(encoding="utf-8")) if config.is_file() else {}
+        own = msgspec.convert((settings or {}).get(OWN_BLOCK) or {}, OwnBlock)
+    except (OSError, yaml.YAMLError, msgspec.ValidationError, UnicodeDecodeError, AttributeError) as error:
+        raise InputError(f"{config}: cannot be read: {error}.") from error
     pack = None if package.skill is None else package.skill.parent / "assets" / "taxonomy.yaml"
+    places = [root / "golden_reports" / package.name for root in checkouts(package.folder)]
+    places.append(package.folder / "golden_reports")  # where the reports of a benchmark belong that has none yet
     return Source(
         benchmark=package.name,
         rollouts={path.stem: path for path in package.rollouts},
-        folder=package.golden or golden_place(package.folder),
+        folder=package.golden or places[0],
         options=AnalyzeOptions(
             success=own.success,
             slices=tuple(own.slices),
@@ -89,23 +96,6 @@ def choose_golden(place: Path, report: str, model: str | None = None) -> GoldenF
     return chosen[0]
 
 
-def golden_place(folder: Path) -> Path:
-    """Where golden reports of a benchmark belong that has none yet."""
-    roots = checkouts(folder)
-    return roots[0] / "golden_reports" / folder.name if roots else folder / "golden_reports"
-
-
-def own_block(config: Path) -> OwnBlock:
-    """What the configuration says under `blade`."""
-    if not config.is_file():
-        return OwnBlock()
-    try:
-        settings = yaml.safe_load(config.read_text(encoding="utf-8"))
-        return msgspec.convert((settings or {}).get(OWN_BLOCK) or {}, OwnBlock)
-    except (OSError, yaml.YAMLError, msgspec.ValidationError, UnicodeDecodeError, AttributeError) as error:
-        raise InputError(f"{config}: cannot be read: {error}.") from error
-
-
 def diagnose_model(source: Source, model: str) -> Diagnosed:
     """A model's run with the labels of its readers in force.
 
@@ -118,16 +108,13 @@ def diagnose_model(source: Source, model: str) -> Diagnosed:
     read = with_named_fields(ReadOptions(), source.options)
     (run,) = read_runs([str(source.rollouts[model])], read)
     found = diagnose(run, source.options)
-    labels = source.place(model, LABELS)
-    return with_labels(found, labels) if labels.is_file() else found
-
-
-def with_labels(found: Diagnosed, place: Path) -> Diagnosed:
-    """The diagnosis with the labels of a file in force, each checked."""
-    given = read_labels(place)
-    for label in given.values():
+    place = source.place(model, LABELS)
+    if not place.is_file():
+        return found
+    labels = read_labels(place)
+    for label in labels.values():
         try:
             check_label(label, found.analysis, found.run)
         except UsageError as error:
             raise UsageError(f"{place.name}: label of task {label.task}: {error}") from error
-    return found._replace(analysis=relabel(found.analysis, given))
+    return found._replace(analysis=relabel(found.analysis, labels))

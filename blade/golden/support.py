@@ -1,8 +1,8 @@
 """How well a report supports a fact, measured against how well the golden report does.
 
-The support of a passage is the share of the fact's words it has, rare ones weighing more, in the fact's order, times
-the share of the fact's values. A report is as good as the golden one on a fact when it supports it as well; a passage
-that is nearly the fact, or nearly the golden report's passage, with another value or a turned negation refutes it.
+The support of a passage is the share of the fact's words it has, rare ones weighing more, times the share of the fact's
+values. A report is as good as the golden one on a fact when it supports it as well; a passage
+that is nearly the fact, or nearly the golden report's passage, with a turned negation refutes it.
 Standard library only.
 """
 
@@ -11,7 +11,6 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
-from itertools import pairwise
 from typing import Literal
 
 from blade.audit.markdown import CODE, QUOTED
@@ -27,8 +26,6 @@ WEAKEST = 0.10
 """The least support by the golden report that others can be measured by."""
 LEAST_BOUND, BOUND = 0.25, 0.8
 """A passage with every value of a fact's check, and this share of its other words, supports it so well."""
-LEAST_SHARED = 0.15
-"""Share of a fact's words, by weight, that a passage must have."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,26 +68,17 @@ class Wanted:
         self.total = sum(self.weights.values())
         bare = Passage(CODE.sub(" ", QUOTED.sub(" ", fact.fact)), 0)
         self.plain = {word: self.weights[word] for word in set(bare.spoken) & self.passage.known}
-        telling = sorted(self.weights, key=lambda word: (-self.weights[word], word))
-        self.telling = frozenset(telling[: max(4, len(telling) // 2)])
 
     def support(self, passage: Passage) -> float:
         """How well a passage supports the fact, from 0 to 1."""
         shared = sum(self.weights[word] for word in self.passage.known & passage.known)
-        if not self.total or shared < LEAST_SHARED * self.total:
+        if not self.total:
             return 0.0
         held = len(self.values & passage.values) / len(self.values) if self.values else 1.0
-        score = shared / self.total * (0.5 + 0.5 * self.order(passage)) * (0.25 + 0.75 * held)
+        score = shared / self.total * (0.25 + 0.75 * held)
         told = sum(weight for word, weight in self.plain.items() if word in passage.known)
         is_bound = self.fact.check is not None and held == 1.0 and told >= LEAST_BOUND * sum(self.plain.values())
         return max(score, BOUND) if is_bound else score
-
-    def order(self, passage: Passage) -> float:
-        """How much of the telling words that a passage shares stands in the fact's order."""
-        wanted = [word for word in dict.fromkeys(self.passage.words) if word in self.telling and word in passage.known]
-        places = [passage.words.index(word) for word in wanted]
-        pairs = list(pairwise(places))
-        return sum(a < b for a, b in pairs) / len(pairs) if pairs else 0.5
 
     def best(self, passages: Sequence[Passage]) -> tuple[float, Passage | None]:
         """The passage that supports the fact most, and how well."""
@@ -122,29 +110,15 @@ class Judge:
             said: what it says that the golden report does not, of which nothing may refute the fact.
         """
         wanted, model, place = self.wanted(fact)
-        by = "check" if fact.check is not None else "words"
         score, best = wanted.best(report.all)
         relative = min(1.0, score / model) if model else 0.0
-        is_met = best is not None and relative >= LEAST
-        refuting = self.refuting(wanted.passage, place, said, by_value=not is_met)
-        if refuting is not None:
-            return Met(fact=fact, verdict="denied", line=refuting.line, by=by, can_tell=model >= WEAKEST)
-        return Met(
-            fact=fact,
-            verdict="met" if is_met else "absent",
-            support=relative,
-            line=best.line if best is not None and is_met else 0,
-            by=by,
-            can_tell=model >= WEAKEST,
-        )
-
-    def refuting(self, wanted: Passage, model: Passage | None, said: Passages, *, by_value: bool) -> Passage | None:
-        """A passage of a report that says nearly the same with a turned negation, or with another value."""
-        opposite = (one for one in said.all if is_opposite(one, wanted, by_value=by_value))
-        if model is not None:
-            turned = (one for one in said.sentences if is_opposite(one, model, by_value=by_value))
-            return next(opposite, None) or next(turned, None)
-        return next(opposite, None)
+        references = [(said.all, wanted.passage), *([(said.sentences, place)] if place is not None else [])]
+        opposite = (one for passages, other in references for one in passages if is_opposite(one, other))
+        verdict: Verdict = "met" if best is not None and relative >= LEAST else "absent"
+        if (denial := next(opposite, None)) is not None:
+            verdict, best, relative = "denied", denial, 0.0
+        by, line = "check" if fact.check is not None else "words", best.line if best and verdict != "absent" else 0
+        return Met(fact=fact, verdict=verdict, support=relative, line=line, by=by, can_tell=model >= WEAKEST)
 
 
 def values_of(fact: Fact, wanted: Passage) -> frozenset[str]:
@@ -162,25 +136,10 @@ def values_of(fact: Fact, wanted: Passage) -> frozenset[str]:
     return frozenset(found) or wanted.values
 
 
-def is_opposite(one: Passage, reference: Passage, *, by_value: bool) -> bool:
-    """Whether two passages are nearly the same words and differ in a value or a negation."""
-    mine, theirs = one.spoken, reference.spoken
-    if len(theirs) < 4 or not 0.6 <= len(mine) / len(theirs) <= 1.7:
+def is_opposite(one: Passage, reference: Passage) -> bool:
+    """Whether two passages are nearly the same words and differ in a negation."""
+    if (one.negations - reference.negations) % 2 == 0 or len(reference.spoken) < 4:
         return False
     if len(one.known & reference.known) < ALIKE * len(reference.known):
         return False
-    if SequenceMatcher(None, mine, theirs, autojunk=False).ratio() < ALIKE:
-        return False
-    if (one.negations - reference.negations) % 2:
-        return True
-    if not by_value:
-        return False
-    lost, new = reference.values - one.values, one.values - reference.values
-    return bool(lost) and bool(new) and len(lost) >= 0.5 * len(reference.values)
-
-
-def coverage(found: Sequence[Met]) -> float:
-    """The share of the facts' weight that a report supports."""
-    judged = [one for one in found if one.can_tell] or found
-    total = sum(one.fact.weight for one in judged)
-    return sum(one.fact.weight * one.support for one in judged if one.verdict == "met") / total if total else 0.0
+    return SequenceMatcher(None, one.spoken, reference.spoken, autojunk=False).ratio() >= ALIKE

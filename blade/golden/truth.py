@@ -4,14 +4,14 @@ Standard library only; `blade golden check` holds the sidecar itself to the engi
 """
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from blade.audit.markdown import visible
-from blade.golden.facts import Check, Fact
+from blade.golden.facts import Check
 from blade.golden.package.layout import golden_files, rollouts_beside
 from blade.golden.package.rows import read_rows_with_text
 
@@ -42,10 +42,8 @@ class Truth:
     @cached_property
     def by_label(self) -> dict[str, tuple[str, ...]]:
         """Tasks by label."""
-        found: dict[str, list[str]] = {}
-        for task, label in self.labels.items():
-            found.setdefault(label, []).append(task)
-        return {label: tuple(tasks) for label, tasks in found.items()}
+        labels = dict.fromkeys(self.labels.values())
+        return {label: tuple(task for task, own in self.labels.items() if own == label) for label in labels}
 
     @cached_property
     def buckets(self) -> dict[str, tuple[str, ...]]:
@@ -53,15 +51,6 @@ class Truth:
         return {
             name: tuple(map(str, tasks)) for name, tasks in self.group("buckets").items() if isinstance(tasks, list)
         }
-
-    @cached_property
-    def levels(self) -> dict[str, str]:
-        """Path of every level of a slice, by the level's name; a name that two fields share has none."""
-        named: dict[str, list[str]] = {}
-        for part, levels in self.group("slices").items():
-            for level in levels:
-                named.setdefault(str(level).lower(), []).append(f"slices.{part}.{level}")
-        return {level: paths[0] for level, paths in named.items() if len(paths) == 1}
 
     def group(self, name: str) -> dict[str, Any]:
         """An object of the sidecar; empty when it has none of that name."""
@@ -85,26 +74,14 @@ class Truth:
             return None
         return found
 
-    def has_rollout(self, citation: str) -> bool | None:
-        """Whether a rollout exists; `None` when nobody can tell."""
-        if not self.texts:
-            return None
-        return citation.partition("#")[0] in self.texts
-
-    def knows_task_of(self, citation: str) -> bool:
-        """Whether a citation names a task of the run, and so is surely meant as one."""
-        return citation.rpartition(":")[0] in {key.rpartition(":")[0] for key in self.texts}
+    def lacks(self, citation: str) -> bool:
+        """Whether a citation names no rollout of the run; nobody can tell without rollouts."""
+        return bool(self.texts) and citation.partition("#")[0] not in self.texts
 
     @cached_property
-    def squeezed_texts(self) -> list[str]:
+    def squeezed_texts(self) -> dict[str, str]:
         """What every rollout says, for quotes."""
-        return [squeezed(text) for text in self.texts.values()]
-
-    def says(self, citation: str, quote: str) -> bool | None:
-        """Whether a rollout says some words, whatever the white space; `None` when nobody can tell."""
-        if not self.texts:
-            return None
-        return squeezed(quote) in squeezed(self.texts.get(citation.partition("#")[0], ""))
+        return {key: squeezed(text) for key, text in self.texts.items()}
 
 
 def squeezed(text: str) -> str:
@@ -155,22 +132,9 @@ def why_false(check: Check, truth: Truth) -> str:
         more, less = (truth.value(f"{check.of}.{part}") for part in (check.greater, check.lesser))
         if more is None or less is None or more <= less:
             return f"{check.greater} has {more}, {check.lesser} has {less}"
-    else:
-        return why_not_cited(check, truth)
-    return ""
-
-
-def why_not_cited(check: Check, truth: Truth) -> str:
-    """What is wrong with the rollouts a fact names; nobody can tell without rollouts."""
-    missing = [citation for citation in check.citations if truth.has_rollout(citation) is False]
-    if missing:
+    elif missing := [citation for citation in check.citations if truth.lacks(citation)]:
         return f"there is no rollout {missing[0]}"
-    if check.quote and truth.says(check.citations[0], check.quote) is False:
-        return f"{check.citations[0]} does not say {check.quote!r}"
+    elif check.quote and truth.texts:
+        said = truth.squeezed_texts[check.citations[0].partition("#")[0]]
+        return "" if squeezed(check.quote) in said else f"{check.citations[0]} does not say {check.quote!r}"
     return ""
-
-
-def false_facts(facts: Iterable[Fact], truth: Truth) -> list[str]:
-    """Facts that are not true of the run, with what is."""
-    told = [(fact.id, why_false(fact.check, truth)) for fact in facts if fact.check is not None]
-    return [f"{name}: {why}" for name, why in told if why]

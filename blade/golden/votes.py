@@ -9,6 +9,8 @@ import asyncio
 import hashlib
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
+from itertools import count
 from typing import Literal
 
 import msgspec
@@ -17,8 +19,8 @@ from blade.audit.markdown import plain, without_code_marks
 from blade.golden.facts import Fact
 from blade.golden.passages import WORD, Passages, read_passages
 from blade.golden.support import Met, Verdict
-from blade.golden.truth import Truth, squeezed
-from blade.llm.model import Model, ModelError, Request, Sampling, user_message
+from blade.golden.truth import squeezed
+from blade.llm.model import Model, ModelError, Reply, Request, Sampling, user_message
 
 VOTES = 3
 LEAST_QUOTE = 12
@@ -74,81 +76,64 @@ SCHEMA = msgspec.json.schema(Ballot)
 SAME: dict[str, Verdict] = {"asserted": "met", "denied": "denied", "absent": "absent"}
 
 
-def ask_for_votes(model: Model, report: str, facts: Sequence[Fact], truth: Truth, *, votes: int = VOTES) -> Vote:
-    """What a model makes of the facts about a run.
+def ask_for_votes(model: Model, report: str, facts: Sequence[Fact], *, votes: int = VOTES) -> Vote:
+    """What a model makes of the facts about a run; an answer that is not what was asked for is not a vote.
 
     Raises:
         ModelError: no vote came back that could be read.
     """
-    ballots = asyncio.run(_ask(model, report, facts, votes))
-    run = str(truth.stated.get("model", ""))
-    return count_votes(ballots, read_passages(report, run=run), facts, judge=model.name)
 
+    mark, listed = fence_for(report), "\n".join(f"{fact.id}: {fact.fact}" for fact in facts)
+    requests = [
+        Request(
+            instructions=INSTRUCTIONS.format(mark=mark),
+            input=[user_message(f"Facts:\n{listed}\n\nReport:\n{mark}\n{report}\n{mark}")],
+            sampling=Sampling(temperature=0.3 if seed else 0.0, seed=seed, max_output_tokens=MOST_TOKENS),
+            schema=SCHEMA,
+        )
+        for seed in range(votes)  # each vote has a seed of its own
+    ]
 
-async def _ask(model: Model, report: str, facts: Sequence[Fact], votes: int) -> list[Ballot]:
-    try:
-        requests = [make_request(report, facts, seed=number) for number in range(votes)]
-        answers = await asyncio.gather(*(one_ballot(model, request) for request in requests))
-    finally:
-        await model.close()
-    ballots = [ballot for ballot in answers if ballot is not None]
+    async def ask() -> list[Reply]:
+        try:
+            return await asyncio.gather(*(model.ask(request) for request in requests))
+        finally:
+            await model.close()
+
+    ballots: list[Ballot] = []
+    for reply in asyncio.run(ask()):
+        with suppress(msgspec.MsgspecError):
+            ballots.append(BALLOT.decode(reply.text[reply.text.find("{") : reply.text.rfind("}") + 1]))
     if not ballots:
         raise ModelError(f"{model.name}: none of {votes} votes could be read.", kind="malformed")
-    return ballots
-
-
-async def one_ballot(model: Model, request: Request) -> Ballot | None:
-    """One vote; an answer that is not what was asked for is not a vote."""
-    reply = await model.ask(request)
-    text = reply.text
-    try:
-        return BALLOT.decode(text[text.find("{") : text.rfind("}") + 1])
-    except msgspec.MsgspecError:
-        return None
-
-
-def make_request(report: str, facts: Sequence[Fact], *, seed: int) -> Request:
-    """The question; each vote has a seed of its own."""
-    mark = fence_for(report)
-    listed = "\n".join(f"{fact.id}: {fact.fact}" for fact in facts)
-    return Request(
-        instructions=INSTRUCTIONS.format(mark=mark),
-        input=[user_message(f"Facts:\n{listed}\n\nReport:\n{mark}\n{report}\n{mark}")],
-        sampling=Sampling(temperature=0.3 if seed else 0.0, seed=seed, max_output_tokens=MOST_TOKENS),
-        schema=SCHEMA,
-    )
+    return count_votes(ballots, read_passages(report), facts, judge=model.name)
 
 
 def fence_for(report: str) -> str:
     """A line that the report does not hold and its author could not foresee."""
-    number = 0
-    while True:
-        mark = f"=====REPORT {hashlib.sha256(f'{number}{report}'.encode()).hexdigest()[:24]}====="
-        if mark not in report:
-            return mark
-        number += 1
+    digests = (hashlib.sha256(f"{number}{report}".encode()).hexdigest()[:24] for number in count())
+    return next(mark for digest in digests if (mark := f"=====REPORT {digest}=====") not in report)
 
 
 def count_votes(ballots: Sequence[Ballot], said: Passages, facts: Sequence[Fact], *, judge: str) -> Vote:
     """The majority on every fact; a tie is absent."""
-    unquoted = 0
     found: list[Met] = []
-    same, pairs = 0, 0
-    lines = lines_of(said)
+    same, pairs, unquoted = 0, 0, 0
+    lines = [(as_read(one.text), one.line) for one in said.all]
     for fact in facts:
         opinions = [opinion for ballot in ballots for opinion in ballot.facts if opinion.id == fact.id][: len(ballots)]
         proven = [(opinion, line) for opinion in opinions if (line := proven_at(opinion, fact, lines)) is not None]
         unquoted += len(opinions) - len(proven)
         counts: Counter[str] = Counter([one.verdict for one, _ in proven] + ["absent"] * (len(ballots) - len(proven)))
-        same += sum(count * (count - 1) // 2 for count in counts.values())
+        same += sum(number * (number - 1) // 2 for number in counts.values())
         pairs += len(ballots) * (len(ballots) - 1) // 2
-        found.append(majority(fact, counts, proven, judge))
+        verdict, number = counts.most_common(1)[0]
+        if 2 * number <= counts.total():
+            verdict = "absent"
+        line = next((at for one, at in proven if one.verdict == verdict), 0)
+        support = 1.0 if verdict == "asserted" else 0.0
+        found.append(Met(fact=fact, verdict=SAME[verdict], support=support, line=line, by=f"llm:{judge}"))
     return Vote(found=found, agreement=same / pairs if pairs else 1.0, votes=len(ballots), unquoted=unquoted)
-
-
-def lines_of(said: Passages) -> list[tuple[str, int]]:
-    """What the report stands for, and where: its sentences, alone and with their neighbours, and its rows."""
-    return [(as_read(one.text), one.line) for one in said.all]
 
 
 def as_read(text: str) -> str:
@@ -169,14 +154,3 @@ def proven_at(opinion: Opinion, fact: Fact, lines: Sequence[tuple[str, int]]) ->
 def stems(text: str) -> set[str]:
     """The beginnings of the words that carry meaning: `guesses` and `guessed` are about the same."""
     return {word[:STEM] for word in WORD.findall(plain(text).lower()) if len(word) >= STEM}
-
-
-def majority(fact: Fact, counts: Counter[str], proven: Sequence[tuple[Opinion, int]], judge: str) -> Met:
-    """The verdict that more than half of the votes have."""
-    verdict, count = counts.most_common(1)[0]
-    if 2 * count <= counts.total():
-        verdict = "absent"
-    line = next((at for one, at in proven if one.verdict == verdict), 0)
-    return Met(
-        fact=fact, verdict=SAME[verdict], support=1.0 if verdict == "asserted" else 0.0, line=line, by=f"llm:{judge}"
-    )

@@ -5,9 +5,8 @@
 
 Findings: true sentences about a run under headings of any name; one value at a time is replaced by another that makes
 the sentence false, over the shipped runs and over those that are given. A lie is found when it is named itself.
-Strangers: reports in five styles with numbers
-drawn at random, consistent in themselves, and one number changed. Three styles were at hand when the ledger was written
-(seen), two were not (unseen). Judge: golden packages.
+Strangers: reports in five styles with numbers drawn at random, consistent in themselves, and one number changed. Three
+styles were at hand when the arithmetic was written (seen), two were not (unseen). Judge: golden packages.
 """
 
 import argparse

@@ -46,6 +46,11 @@ TRUE = [
     "16.7 % of the tasks never pass, 50.0 % pass sometimes and 33.3 % always.",
     "12 of 36 tasks (33.3 %) always pass.",
     "Task `20` fails in all 5 rollouts.",
+    "The agent solved 106 of its 176 attempts.",
+    "Six of the thirty-six problems were never solved.",
+    "Pass@1 lands at 62.2 %, so most attempts succeed.",
+    "168 of 176 rollouts finished with a message.",
+    "`state_match` is false in 51 failing rollouts, over 18 tasks.",
 ]
 FALSE = [
     ("pass@1 is 62.2 % (49.8 % to 81.7 %).", "81.7 %"),
@@ -87,6 +92,10 @@ FALSE = [
     ("`8:2#1` says “A few routine mails about the coffee machine”.", "“A few routine mails about the coffee machine”"),
     ("26.7 % of the tasks never pass.", "26.7 %"),
     ("It says “we have never been here before”.", "“we have never been here before”"),
+    ("The agent solved 70 of its 176 attempts.", "70"),
+    ("Seven of the thirty-six problems were never solved.", "Seven"),
+    ("`state_match` is false in 51 failing rollouts and 51 passing ones.", "51"),
+    ("`state_match` is false in 51 failing rollouts, over 19 tasks.", "19"),
 ]
 UNDER = "# Findings\n\n## Answer\n\n"
 
@@ -163,10 +172,10 @@ def test_without_the_rollouts_a_citation_is_known_by_its_task_alone() -> None:
 def test_an_audit_is_a_document_for_programs() -> None:
     document = as_document(check_report("pass@1 is 61 %, at a cost of 5 euro.", evidence=demo_evidence()))
 
-    assert (document.claims, document.supported) == (2, 0)
-    assert [(entry.line, entry.said, entry.true) for entry in document.contradicted] == [(1, "61 %", "62.2 %")]
-    assert [(entry.said, bool(entry.why)) for entry in document.unbound] == [("5", True)]
-    assert document.unverifiable == []
+    assert (document["claims"], document["supported"]) == (2, 0)
+    assert [(one["line"], one["said"], one["true"]) for one in document["contradicted"]] == [(1, "61 %", "62.2 %")]
+    assert [(one["said"], bool(one["why"])) for one in document["unbound"]] == [("5", True)]
+    assert document["unverifiable"] == []
 
 
 def test_without_rows_nobody_can_judge_a_number() -> None:

@@ -40,7 +40,7 @@ def test_a_figure_is_read_with_its_unit(text: str, value: float, unit: str) -> N
     ],
 )
 def test_a_number_that_says_nothing_about_how_much_is_no_figure(text: str) -> None:
-    assert find_figures(plain(text)) == []
+    assert not find_figures(plain(text))
 
 
 @pytest.mark.parametrize(
@@ -81,6 +81,7 @@ def test_a_list_of_numbers_holds_no_pair() -> None:
         pytest.param("more than 60 %", 62.2, True, id="more_than"),
         pytest.param("more than 60 %", 59.0, False, id="not_more_than"),
         pytest.param("fewer than 5", 4, True, id="fewer_than"),
+        pytest.param("under 60 %", 59.0, True, id="under"),
         pytest.param("at least 5", 5, True, id="at_least"),
         pytest.param("≤ 0.001", 0.0004, True, id="at_most"),
         pytest.param("nearly 20 %", 18.9, True, id="nearly"),

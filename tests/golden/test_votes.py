@@ -12,7 +12,6 @@ from blade.errors import UsageError
 from blade.golden.facts import Fact
 from blade.golden.judged import judge_report
 from blade.golden.sources import choose_golden
-from blade.golden.truth import Truth
 from blade.golden.votes import Vote, ask_for_votes, fence_for
 from blade.llm.connect import connect
 from blade.llm.model import ModelError
@@ -31,7 +30,7 @@ def ballot(*opinions: tuple[str, str, str]) -> str:
 def vote(script: Callable[[Call], Say], report: str = REPORT) -> Vote:
     with Loopback(script) as server:
         model = connect("judge-1", base_url=server.base_url, api="chat", attempts=1)
-        return ask_for_votes(model, report, FACTS, Truth(stated={}))
+        return ask_for_votes(model, report, FACTS)
 
 
 GOOD = ballot(

@@ -30,11 +30,10 @@ class Check:
         return f"[{self.status}] {self.message}{hint}"
 
 
-def judged(phase: Phase, good: str, *, bad: str = "", hint: str = "") -> Check:
-    """A check that passes with `good`, or fails with `bad` when there is any."""
-    if bad:
-        return Check(phase=phase, status="FAIL", message=bad, hint=hint)
-    return Check(phase=phase, status="PASS", message=good)
+def judged(phase: Phase, good: str, bad: str = "", hint: str = "", *, name: str = "") -> Check:
+    """A check, of a file if it is named, that passes with `good`, or fails with `bad` when there is any."""
+    message = f"{name}: {bad or good}" if name else bad or good
+    return Check(phase=phase, status="FAIL" if bad else "PASS", message=message, hint=hint if bad else "")
 
 
 def skipped(phase: Phase, what: str, why: str = "install blade") -> Check:

@@ -61,23 +61,27 @@ class Package:
 
 
 def find_package(folder: Path) -> Package:
-    """The package of a benchmark's folder; what is not there is `None`."""
-    folder = folder.resolve()
-    config = read_config(folder)
+    """The package of a benchmark's folder, or spread over the checkout it stands in; what is not there is `None`."""
+    folder, roots = folder.resolve(), checkouts(folder.resolve())
+    place = folder / "config.yaml"
+    # A few settings are looked up in the text, which needs no YAML library.
+    config = place.read_text(encoding="utf-8", errors="replace") if place.is_file() else ""
+    repeats, named = first_group(REPEATS_SETTING, config), first_group(SKILL_SETTING, config)
+    skills = [folder / "skill" / "SKILL.md", folder / "SKILL.md"]
+    skills += [root / "skills" / (named or folder.name.replace("_", "-")) / "SKILL.md" for root in roots]
+    reports = [folder / "golden_reports", *(root / "golden_reports" / folder.name for root in roots)]
+    rollouts = [
+        [path for path in sorted(found) if path.is_file() and not any(word in path.name for word in SIDECARS)]
+        for found in ((folder / "rollouts").glob("*.jsonl"), (folder / "data").glob("*rollout*.jsonl"))
+    ]
     return Package(
         folder=folder,
-        skill=find_skill(folder, config),
-        rollouts=find_rollouts(folder),
-        golden=find_golden(folder),
+        skill=next((skill for skill in skills if skill.is_file()), None),
+        rollouts=rollouts[0] or rollouts[1],
+        golden=next((golden for golden in reports if golden.is_dir()), None),
         success=first_group(SUCCESS_SETTING, config),
-        repeats=int(found) if (found := first_group(REPEATS_SETTING, config)) else None,
+        repeats=int(repeats) if repeats else None,
     )
-
-
-def read_config(folder: Path) -> str:
-    """The configuration as text: two settings are looked up in it, which needs no YAML library."""
-    place = folder / "config.yaml"
-    return place.read_text(encoding="utf-8", errors="replace") if place.is_file() else ""
 
 
 def first_group(pattern: re.Pattern[str], text: str) -> str | None:
@@ -86,34 +90,9 @@ def first_group(pattern: re.Pattern[str], text: str) -> str | None:
     return None if match is None else next(group.strip() for group in match.groups() if group is not None)
 
 
-def find_skill(folder: Path, config: str = "") -> Path | None:
-    """The skill inside the folder, or the one of the same name among the checkout's skills."""
-    named = first_group(SKILL_SETTING, config) or folder.name.replace("_", "-")
-    places = [folder / "skill" / "SKILL.md", folder / "SKILL.md"]
-    places += [root / "skills" / named / "SKILL.md" for root in checkouts(folder)]
-    return next((place for place in places if place.is_file()), None)
-
-
-def find_golden(folder: Path) -> Path | None:
-    """The golden reports inside the folder, or the checkout's of the same name."""
-    places = [folder / "golden_reports", *(root / "golden_reports" / folder.name for root in checkouts(folder))]
-    return next((place for place in places if place.is_dir()), None)
-
-
 def checkouts(folder: Path) -> list[Path]:
     """Folders that may be the checkout a benchmark's folder stands in, nearest first."""
     return [parent.parent for parent in folder.parents if parent.name == "benchmarks"]
-
-
-def find_rollouts(folder: Path) -> list[Path]:
-    """Rollout files in `rollouts`, else those in `data` that say so in their names."""
-    kept = [path for path in sorted((folder / "rollouts").glob("*.jsonl")) if is_rollouts(path)]
-    return kept or [path for path in sorted((folder / "data").glob("*rollout*.jsonl")) if is_rollouts(path)]
-
-
-def is_rollouts(path: Path) -> bool:
-    """Whether a file holds rollouts, and not what was computed from them."""
-    return path.is_file() and not any(word in path.name for word in SIDECARS)
 
 
 def find_reports(golden: Path) -> list[GoldenFiles]:
@@ -124,19 +103,18 @@ def find_reports(golden: Path) -> list[GoldenFiles]:
 
 def golden_files(report: Path, model: str) -> GoldenFiles:
     """The files that belong to a report; both ways of spelling their names are known."""
+
+    def beside(*names: str) -> Path | None:
+        return next((report.with_name(name) for name in names if report.with_name(name).is_file()), None)
+
     stem = report.name.removesuffix(".md")
     return GoldenFiles(
         model=model,
         report=report,
-        metrics=beside(report, f"{stem}_metrics.json", f"{stem}-metrics.json", f"{stem}.metrics.json"),
-        facts=beside(report, f"{model}_anchor_facts.json", f"{model}-anchor-facts.json"),
-        shallow=beside(report, f"{model}_shallow.md", f"{model}-shallow.md"),
+        metrics=beside(f"{stem}_metrics.json", f"{stem}-metrics.json", f"{stem}.metrics.json"),
+        facts=beside(f"{model}_anchor_facts.json", f"{model}-anchor-facts.json"),
+        shallow=beside(f"{model}_shallow.md", f"{model}-shallow.md"),
     )
-
-
-def beside(report: Path, *names: str) -> Path | None:
-    """The first of some files that stands beside a report."""
-    return next((report.with_name(name) for name in names if report.with_name(name).is_file()), None)
 
 
 def benchmark_of(golden: Path) -> Path | None:

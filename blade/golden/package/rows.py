@@ -8,7 +8,7 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -39,6 +39,8 @@ class Row:
     """What stands where the score should be, for messages."""
     fingerprint: str
     """Hash of what was said; empty when nothing was."""
+    value: dict[str, Any]
+    """The whole row, where it was asked for; empty otherwise."""
 
     @property
     def key(self) -> str:
@@ -70,31 +72,49 @@ class Rows:
         return found
 
 
-def read_rows(path: Path) -> Rows:
-    """The rows of a file; a line that is none is told, and the reading goes on."""
+def read_rows(path: Path, *, whole: bool = False) -> Rows:
+    """The rows of a file, whole if asked; a line that is none is told, and the reading goes on."""
     objects: list[tuple[int, dict[str, Any]]] = []
     bad: list[tuple[int, str]] = []
-    for number, line in lines_of(path):
-        value, reason = decode(line)
-        if value is None:
-            bad.append((number, reason))
-        else:
-            objects.append((number, value))
-    task = used_field(objects, TASK_FIELDS)
-    repeat = used_field(objects, REPEAT_FIELDS)
-    reward = used_field(objects, REWARD_FIELDS)
-    rows = [make_row(number, value, (task, repeat, reward)) for number, value in objects]
+    with path.open(encoding="utf-8", errors="replace") as file:
+        for number, line in enumerate(file, start=1):
+            try:
+                value = json.loads(line) if line.strip() else None
+            except (ValueError, RecursionError):
+                is_open = PLACEHOLDER.search(line) is not None
+                bad.append((number, "is a placeholder, not a rollout" if is_open else "is not JSON"))
+                continue
+            if isinstance(value, dict):
+                objects.append((number, value))
+            elif line.strip():
+                bad.append((number, f"is a JSON {type(value).__name__}, not an object"))
+
+    def used(names: tuple[str, ...]) -> str | None:
+        """The first of some fields that a row has: one for all rows, and the same in every process."""
+        return next((name for name in names if any(value.get(name) is not None for _, value in objects)), None)
+
+    task, repeat, reward = used(TASK_FIELDS), used(REPEAT_FIELDS), used(REWARD_FIELDS)
+    rows = [
+        Row(
+            line=number,
+            task=key_text(value.get(task or "")),
+            repeat=key_text(value.get(repeat or "")),
+            reward=as_number(value.get(reward or "")),
+            reward_seen=json.dumps(value[reward])[:40] if reward in value else "nothing",
+            fingerprint=fingerprint(value),
+            value=value if whole else {},
+        )
+        for number, value in objects
+    ]
     return Rows(path=path, rows=rows, bad=bad, task_field=task, repeat_field=repeat)
 
 
 def read_rows_with_text(path: Path) -> dict[str, str]:
     """All that is said in every rollout, prompt included, by `task:repeat`."""
-    objects = [value for _, line in lines_of(path) if (value := decode(line)[0]) is not None]
-    numbered = list(enumerate(objects))
-    task, repeat = used_field(numbered, TASK_FIELDS), used_field(numbered, REPEAT_FIELDS)
-    keyed = [(make_row(0, value, (task, repeat, None)).key, value) for value in objects]
+    fields = ("responses_create_params", "response")
     return {
-        key: "\n".join(texts_in([value.get("responses_create_params"), value.get("response")])) for key, value in keyed
+        row.key: "\n".join(texts_in([row.value.get(name) for name in fields]))
+        for row in read_rows(path, whole=True).rows
     }
 
 
@@ -108,43 +128,6 @@ def texts_in(value: Any) -> Iterator[str]:
     elif isinstance(value, list):
         for inner in value:
             yield from texts_in(inner)
-
-
-def lines_of(path: Path) -> Iterator[tuple[int, str]]:
-    """Lines that are not blank, with their numbers."""
-    with path.open(encoding="utf-8", errors="replace") as file:
-        for number, line in enumerate(file, start=1):
-            if line.strip():
-                yield number, line
-
-
-def decode(line: str) -> tuple[dict[str, Any] | None, str]:
-    """The line's object, or why there is none."""
-    try:
-        value = json.loads(line)
-    except (ValueError, RecursionError):
-        reason = "is a placeholder, not a rollout" if PLACEHOLDER.search(line) else "is not JSON"
-        return None, reason
-    if not isinstance(value, dict):
-        return None, f"is a JSON {type(value).__name__}, not an object"
-    return value, ""
-
-
-def used_field(objects: list[tuple[int, dict[str, Any]]], names: tuple[str, ...]) -> str | None:
-    """The first of some fields that a row has: one for all rows, and the same in every process."""
-    return next((name for name in names if any(value.get(name) is not None for _, value in objects)), None)
-
-
-def make_row(line: int, value: dict[str, Any], fields: tuple[str | None, str | None, str | None]) -> Row:
-    task, repeat, reward = (None if name is None else value.get(name) for name in fields)
-    return Row(
-        line=line,
-        task=key_text(task),
-        repeat=key_text(repeat),
-        reward=as_number(reward),
-        reward_seen=clip(json.dumps(reward)) if fields[2] in value else "nothing",
-        fingerprint=fingerprint(value),
-    )
 
 
 def key_text(value: Any) -> str | None:
@@ -168,74 +151,48 @@ def fingerprint(value: dict[str, Any]) -> str:
     return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest() if said else ""
 
 
-def clip(text: str, most: int = 40) -> str:
-    return text if len(text) <= most else text[: most - 1] + "…"
-
-
-def is_success(reward: float, rule: str | None) -> bool | None:
-    """Whether a score is a success by the rule; `None` when the rule is about something else than the score."""
-    match = RULE.fullmatch(rule.strip()) if rule else None
-    if rule and match is None:
-        return None
-    sign, bound = (match[1], float(match[2])) if match else (">=", 1.0)
-    if sign == "==":
-        return abs(reward - bound) <= TOLERANCE
-    return reward > bound if sign == ">" else reward >= bound - TOLERANCE
-
-
-def count_totals(run: Rows, rule: str | None) -> dict[str, float | None]:
+def count_totals(run: Rows, rule: str | None) -> dict[str, float]:
     """The totals of one run under a success rule; without one, rewards of 0 and 1 speak for themselves.
 
-    The engine computes the same with intervals (`blade.metrics`). What needs more than the score is `None`.
+    The engine computes the same with intervals (`blade.metrics`). What needs more than the score is left out.
     """
     tasks = run.by_task()
     rewards = {task: [row.reward for row in rows if row.reward is not None] for task, rows in tasks.items()}
-    scored = {task: own for task, own in rewards.items() if own}
-    shares = success_shares(scored, rule)
-    return {
-        "num_tasks": len(tasks),
-        "num_rollouts": sum(map(len, tasks.values())),
-        "mean_reward": mean([sum(own) / len(own) for own in scored.values()]),
-        "pass_at_1": None if shares is None else mean(shares),
-        "always": None if shares is None else sum(share == 1.0 for share in shares),
-        "sometimes": None if shares is None else sum(0.0 < share < 1.0 for share in shares),
-        "never": None if shares is None else sum(share == 0.0 for share in shares),
+    scored = [own for own in rewards.values() if own]
+    rollouts = sum(map(len, tasks.values()))
+    totals = dict[str, float](num_tasks=len(tasks), total_tasks=len(tasks))
+    totals |= {"num_rollouts": rollouts, "total_rollouts": rollouts}
+    match = RULE.fullmatch(rule.strip()) if rule else None
+    sign, bound = (match[1], float(match[2])) if match else (">=", 1.0)
+    is_success: dict[str, Callable[[float], bool]] = {
+        "==": lambda reward: abs(reward - bound) <= TOLERANCE,
+        ">=": lambda reward: reward >= bound - TOLERANCE,
+        ">": lambda reward: reward > bound,
     }
+    is_graded = any(reward not in (0.0, 1.0) for own in scored for reward in own)
+    if scored:
+        totals["mean_reward"] = mean([mean(own) for own in scored])
+    if scored and (match is not None or not (rule or is_graded)):
+        shares = [mean([is_success[sign](reward) for reward in own]) for own in scored]
+        totals |= {"pass_at_1": mean(shares), "always": shares.count(1.0), "never": shares.count(0.0)}
+        totals["sometimes"] = sum(0.0 < share < 1.0 for share in shares)
+    return totals
 
 
-def success_shares(scored: dict[str, list[float]], rule: str | None) -> list[float] | None:
-    """Per task: the share of its rollouts that succeed."""
-    graded = any(reward not in (0.0, 1.0) for rewards in scored.values() for reward in rewards)
-    if rule is None and graded:
-        return None
-    passed = {task: [is_success(reward, rule) for reward in rewards] for task, rewards in scored.items()}
-    if any(one is None for of_task in passed.values() for one in of_task):
-        return None
-    return [sum(map(bool, of_task)) / len(of_task) for of_task in passed.values()]
+def mean(values: Sequence[float]) -> float:
+    return sum(values) / len(values)
 
 
-def mean(values: list[float]) -> float | None:
-    return sum(values) / len(values) if values else None
-
-
-def differences(stated: dict[str, Any], totals: dict[str, float | None]) -> list[str]:
+def differences(stated: dict[str, Any], totals: dict[str, float]) -> list[str]:
     """What a metrics sidecar says otherwise than the rows, in words; a bucket is counted or listed."""
     buckets = stated.get("buckets")
-    said = {**stated, **(buckets if isinstance(buckets, dict) else {})}
-    also = {"total_tasks": totals["num_tasks"], "total_rollouts": totals["num_rollouts"]}
-    sizes = {name: len(value) if isinstance(value, list) else value for name, value in said.items()}
-    pairs = [(name, sizes.get(name), true) for name, true in (totals | also).items()]
-    return [f"{name} is {seen}, the rows give {shown(true)}" for name, seen, true in pairs if differs(seen, true)]
-
-
-def differs(said: Any, true: float | None) -> bool:
-    """Whether a stated value is not what the rows give; what is not stated or not known is not compared."""
-    if said is None or true is None:
-        return False
-    if isinstance(said, bool) or not isinstance(said, int | float):
-        return True
-    return abs(said - true) > (SHARE_TOLERANCE if isinstance(true, float) else 0)
-
-
-def shown(value: float | None) -> str:
-    return f"{value:.4f}" if isinstance(value, float) else str(value)
+    found: list[str] = []
+    for name, value in {**stated, **(buckets if isinstance(buckets, dict) else {})}.items():
+        seen, true = len(value) if isinstance(value, list) else value, totals.get(name)
+        if seen is None or true is None:
+            continue  # what is not stated or not known is not compared
+        is_number = isinstance(seen, int | float) and not isinstance(seen, bool)
+        if not is_number or abs(seen - true) > (SHARE_TOLERANCE if isinstance(true, float) else 0):
+            shown = f"{true:.4f}" if isinstance(true, float) else f"{true}"
+            found.append(f"{name} is {seen}, the rows give {shown}")
+    return found
