@@ -4,14 +4,16 @@ What BLADE rendered is checked by its addresses, and whatever in it carries none
 the rows. Without rows a report is checked against itself alone.
 """
 
-from blade.audit.arithmetic import check_arithmetic
 from blade.audit.evidence import Evidence
 from blade.audit.figures import find_figures
+from blade.audit.ledger import check_ledger
 from blade.audit.markdown import read_document
 from blade.audit.mentions import statements
 from blade.audit.prose import check_prose, check_reasons
 from blade.audit.references import COMMAND
 from blade.audit.rendered import blanked, check_claims
+from blade.audit.sentences import check_sentences
+from blade.audit.tables import check_tables, make_grid
 from blade.audit.verdicts import Audit, Check
 from blade.errors import BladeError
 from blade.report.claims import ClaimedText
@@ -31,7 +33,9 @@ def check_report(text: str, *, evidence: Evidence | None = None, claimed: Claime
         document = read_document(text)
         parts = [spoken for statement in statements(document) for spoken in statement.spoken]
         figures = ((spoken, one) for spoken in parts for one in find_figures(spoken.text) if not one.word)
-        checks = check_arithmetic(document)
+        grids = [make_grid(table) for table in document.tables]
+        faults = [*check_tables(grids), *check_ledger(document, grids), *check_sentences(document)]
+        checks = list({(one.line, one.said, one.true): one for one in faults}.values())
         checks += [spoken.check(one, "unverifiable", why=NO_ROWS) for spoken, one in figures]
     elif claimed is None:
         checks = list(check_prose(text, evidence))

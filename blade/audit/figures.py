@@ -182,10 +182,8 @@ def find_pairs(text: str, figures: Sequence[Figure]) -> list[Pair]:
 def agrees(figure: Figure, truth: float) -> bool:
     """Whether a figure says the truth, as it is rounded and hedged; the truth in the figure's unit."""
     slack = figure.half * (1 + 1e-9) + 1e-9 * abs(figure.value)
-    if figure.hedge == "about":  # half a unit of its last digit that is not 0: 5 for 170
-        digits = f"{figure.value:.0f}" if figure.value.is_integer() and figure.value else "1"
-        last_digit = 10.0 ** (len(digits) - len(digits.rstrip("0")))
-        slack = max(figure.half, last_digit / 2, 0.05 * abs(figure.value)) * (1 + 1e-9)
+    if figure.hedge == "about":
+        slack = max(figure.half, last_digit(figure.value) / 2, 0.05 * abs(figure.value)) * (1 + 1e-9)
     near = abs(figure.value - truth) <= slack
     return {
         "at least": truth >= figure.value or near,
@@ -194,6 +192,12 @@ def agrees(figure: Figure, truth: float) -> bool:
         "less than": truth < figure.value,
         "nearly": near or 0.8 * figure.value <= truth <= figure.value,
     }.get(figure.hedge, near)
+
+
+def last_digit(value: float) -> float:
+    """The place of a whole number's last digit that is not 0: 10 for 170."""
+    digits = f"{value:.0f}" if value.is_integer() and value else "1"
+    return float(10 ** (len(digits) - len(digits.rstrip("0"))))
 
 
 def hidden(text: str) -> str:

@@ -20,6 +20,18 @@ SHARES = """
 | z | 100 | 10.0% |
 """
 FRACTIONS = "| Level | Passed |\n|---|---|\n| easy | 30/50 (60%) |\n| hard | 5/50 (10%) |\n| Total | {total} |\n"
+SPLIT = """
+| Kind | Count |
+|---|---|
+| time out | {count} |
+| crash | 20 |
+| All | 90 |
+
+| Kind | Old (of 50) | New (of 40) |
+|---|---|---|
+| Time out (hard) | 40 (80.0%) | 30 (75.0%) |
+| Crash | 10 (20.0%) | 10 (25.0%) |
+"""
 DELTAS = """
 | Metric | Ours | Theirs | Delta |
 |---|---|---|---|
@@ -28,6 +40,10 @@ DELTAS = """
 | wrote files | 50.0% | 88.9% | -38.9% |
 | compiled | 38.9% | 94.4% | -55.5% |
 """
+CASES = (
+    "| Task | Time outs | Area |\n|---|---|---|\n| t1 | 3/5 | Alpha |\n| t2 | {count}/5 | Alpha |\n"
+    "| t3 | 5/5 | Beta |\n" + CROSS
+)
 AREAS = """
 | Area | Runs | Passed |
 |---|---|---|
@@ -35,6 +51,14 @@ AREAS = """
 | y | 75 | 34 ({share}) |
 | z | 44 | 18 (40.9%) |
 | v | 32 | 21 (65.6%) |
+"""
+MEANS = """
+| Set | a | b | c |
+|---|---|---|---|
+| x | 61.2 | 66.9 | 40.0 |
+| y | 28.0 | 31.1 | 22.0 |
+| z | 46.8 | 49.0 | 31.0 |
+| mean | 45.3 | 49.0 | {mean} |
 """
 
 
@@ -49,12 +73,44 @@ AREAS = """
             ["33/100 (33%)"],
             id="total_of_fractions",
         ),
+        pytest.param(
+            "By kind, the 1,000 bad runs:\n\n" + SHARES.format(whole="1,000"),
+            "By kind, the 1,020 bad runs:\n\n" + SHARES.format(whole="1,000"),
+            ["% of 1,000 bad runs", "1,020"],
+            id="base_of_a_column",
+        ),
         pytest.param(SHARES.format(whole=1000), SHARES.format(whole=1050), ["% of 1050 bad runs"], id="base_of_shares"),
+        pytest.param(SPLIT.format(count=70), SPLIT.format(count=64), ["64", "90"], id="parts_of_a_known_whole"),
+        pytest.param(CASES.format(count=1), CASES.format(count=4), ["4"], id="cases_by_kind"),
+        pytest.param(
+            f"All 64 lint-check failures are in Beta.\n{CROSS}",
+            f"All 75 lint-check failures are in Beta.\n{CROSS}",
+            ["75"],
+            id="all_of_a_kind",
+        ),
+        pytest.param(
+            f"Syntax errors occur only in Beta.\n{CROSS}",
+            f"Syntax errors occur only in Alpha.\n{CROSS}",
+            ["only in Alpha."],
+            id="only_in",
+        ),
+        pytest.param(
+            "It is 2.5x more common in new runs (6.6% vs. 2.6%).",
+            "It is 3.5x more common in new runs (6.6% vs. 2.6%).",
+            ["3.5x"],
+            id="ratio",
+        ),
         pytest.param(
             "It drops from easy (37.65%) to hard (16.43%) — a 21 pp cliff.",
             "It drops from easy (37.65%) to hard (16.43%) — a 24 pp cliff.",
             ["24 pp"],
             id="difference",
+        ),
+        pytest.param(
+            "Spread across two tasks:\n\n| Task | n |\n|---|---|\n| a | 1 |\n| b | 4 |\n",
+            "Spread across 12 tasks:\n\n| Task | n |\n|---|---|\n| a | 1 |\n| b | 4 |\n",
+            ["12 tasks"],
+            id="rows_of_a_table",
         ),
         pytest.param(DELTAS, DELTAS.replace("| 44.4% |", "| 51.4% |"), ["-44.4%"], id="difference_from_nothing"),
         pytest.param(
@@ -63,7 +119,32 @@ AREAS = """
             ["20.0%"],
             id="share_of_none",
         ),
+        pytest.param(
+            "8,480 runs.\n\n- Good: 74.6% (6,329/8,480)\n- Bad: 24.2% (2,055 runs)\n- Broken: 1.4% (122 runs)",
+            "8,480 runs.\n\n- Good: 74.6% (6,329/8,480)\n- Bad: 24.2% (2,055 runs)\n- Broken: 1.5% (122 runs)",
+            ["1.5%"],
+            id="shares_of_a_stated_whole",
+        ),
         pytest.param(AREAS.format(share="45.3%"), AREAS.format(share="49.3%"), ["34 (49.3%)"], id="shares_of_the_row"),
+        pytest.param(MEANS.format(mean="31.0"), MEANS.format(mean="33.0"), ["33.0"], id="means_of_columns"),
+        pytest.param(
+            "Of the 256 failures, 41 (16.0 %) had no patch; the remaining 215 had one.",
+            "Of the 256 failures, 41 (19.0 %) had no patch; the remaining 205 had one.",
+            ["19.0 %", "205"],
+            id="of_a_base",
+        ),
+        pytest.param(
+            "Errors fell from 35 to 9, a 74 % drop, and waits from 2.1 s to 3.4 s, 62 % slower.",
+            "Errors fell from 35 to 9, a 64 % drop, and waits from 2.1 s to 3.4 s, 72 % slower.",
+            ["64 %", "72 %"],
+            id="relative_changes",
+        ),
+        pytest.param(
+            "115 tasks x 4 trials = 460 attempts; 22*3 + 17*2 + 16 = 116 passed, 48.8 % (45.2 %, 226/500) before.",
+            "115 tasks x 4 trials = 440 attempts; 22*3 + 17*2 + 16 = 126 passed, 48.8 % (48.2 %, 226/500) before.",
+            ["48.2 %", "115 tasks x 4 trials = 440", "22*3 + 17*2 + 16 = 126"],
+            id="products",
+        ),
     ],
 )
 def test_what_disagrees_is_told_and_nothing_else(report: str, false: str, said: list[str]) -> None:
