@@ -26,7 +26,8 @@ def settle_tie(pairing: Pairing, value: float, spread: Spread | None) -> Settlin
     if value == 0.0:
         return Settling(tasks=None, repeats=None, floor=None, sentence="there is no difference to settle")
     target = abs(value) / REACH
-    tasks = ceil(int(pairing.paired.sum()) * (spread.se / target) ** 2)
+    paired = int(pairing.paired.sum())
+    tasks = max(ceil(paired * (spread.se / target) ** 2), paired + 1)  # these did not settle it
     said = f"if the difference is as large as observed, settling it takes about {tasks:,} tasks with today's repeats"
     within = within_part(pairing)
     if within is None:
@@ -36,7 +37,8 @@ def settle_tie(pairing: Pairing, value: float, spread: Spread | None) -> Settlin
     if between >= target**2:
         said += "; no number of repeats would do, because tasks changed by different amounts"
         return Settling(tasks=tasks, repeats=None, floor=float(np.sqrt(between)), sentence=said)
-    repeats = max(ceil(repeats_now(pairing) * within / (target**2 - between)), 1)
+    now = repeats_now(pairing)
+    repeats = max(ceil(now * within / (target**2 - between)), int(now) + 1)
     said += f", or about {repeats:,} repeats of today's tasks"
     return Settling(tasks=tasks, repeats=repeats, floor=float(np.sqrt(between)), sentence=said)
 

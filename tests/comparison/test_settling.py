@@ -69,3 +69,11 @@ def test_one_task_tells_nothing() -> None:
 def test_the_reach_is_that_of_80_percent_power() -> None:
     assert pytest.approx(1.959964 + 0.841621, abs=1e-6) == REACH
     assert Spread(0.0, 1.0, 1e9).mde == pytest.approx(REACH, abs=1e-6)
+
+
+def test_what_did_not_settle_it_is_never_said_to_be_enough() -> None:
+    # By its error alone a difference this large is told; whoever asks was told that it is a tie.
+    found = settle([[0.0, 0.0]] * 4, [[1.0, 1.0], [1.0, 1.0], [1.0, 1.0], [1.0, 0.0]])
+
+    assert (found.tasks or 0) > 4
+    assert found.repeats is None or found.repeats > 2
