@@ -120,7 +120,7 @@ def sections(text: str) -> Iterator[str]:
 
 def measure_findings(folder: Path, shown: bool) -> None:
     """Truths that are supported, and lies that are found, over all findings of a folder."""
-    figures, sentences, kinds, looked = Counter[str](), Counter[str](), Kinds(), Looked()
+    figures, sentences, kinds, refuted, looked = Counter[str](), Counter[str](), Kinds(), 0, Looked()
     for path in sorted(folder.glob("*.md")):
         about = msgspec.yaml.decode(path.with_suffix(".yaml").read_bytes(), type=About)
         (run,) = read_runs([str(ROOT / about.run)], ReadOptions(use_cache=False))
@@ -139,10 +139,12 @@ def measure_findings(folder: Path, shown: bool) -> None:
                     sentences[worst(verdicts)] += 1
                     for kind, other, lie in liar.lies(line):
                         audit = check_report("\n".join([*lines[:place], lie, *lines[place + 1 :]]), evidence=evidence)
-                        new = {one[1:3] for one in audit.faults} - {one[1:3] for one in true.faults}
+                        new = Counter(one[:3] for one in audit.faults) - Counter(one[:3] for one in true.faults)
                         kinds.append((kind, bool(new)))
+                        refuted += any(verdict == "contradicted" for *_, verdict in new)
                         looked += [] if new else [f"believed {path.stem}: {lie} [{other}]"]
     print(f"findings, {folder.name}: {by_kind(kinds)} lies found")
+    print(f"  of them, {refuted} are contradicted and the others bound to nothing")
     print(f"  true sentences: {dict(sentences)}\n  true figures: {dict(figures)}")
     print("".join(f"  {line[:220]}\n" for line in looked if shown), end="")
 

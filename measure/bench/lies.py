@@ -16,7 +16,14 @@ SMALL = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight",
 SMALL += ["thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen"]
 TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
 WORDS = [*SMALL, *(f"{ten}-{unit}" if unit != "zero" else ten for ten in TENS for unit in SMALL[:10])]
-PARTS = {"two thirds": "a third", "half": "a quarter", "third": "half", "quarter": "half", "twice": "four times"}
+PARTS = {
+    "one half": "one quarter",
+    "two thirds": "a third",
+    "half": "a quarter",
+    "third": "half",
+    "quarter": "half",
+    "twice": "four times",
+}
 ABOVE = {"half": "three quarters", "two thirds": "nine tenths"}
 """What makes a sentence false after `more than`."""
 TRIES = 40

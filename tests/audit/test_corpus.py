@@ -31,6 +31,14 @@ def test_every_place_of_a_key_is_one_line_of_its_report(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", REPORTS, ids=named)
+def test_no_line_belongs_to_two_places_of_a_key(path: Path) -> None:
+    lines, places = path.read_text().splitlines(), key_of(path)["places"]
+    owners = {line: sum(any(part in line for part in one["lines"]) for one in places) for line in lines}
+
+    assert [line for line, count in owners.items() if count > 1] == []
+
+
+@pytest.mark.parametrize("path", REPORTS, ids=named)
 def test_every_figure_of_a_key_stands_in_its_line(path: Path) -> None:
     def stands(number: str, line: str) -> bool:
         return re.search(rf"(?<![\d.,]){re.escape(number)}(?!\d|[.,]\d)", line) is not None
