@@ -12,7 +12,7 @@ MODEL ?= smollm2-135m
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test check bench bench-coverage bench-compare bench-reading bench-readers bench-diagnose bench-identical bench-ray bench-throughput bench-audit accuracy fuzz faults redaction e2e rollouts clean
+.PHONY: help demo test check bench bench-coverage bench-compare bench-reading bench-readers bench-diagnose bench-identical bench-ray bench-throughput bench-audit bench-corpus accuracy fuzz faults redaction e2e rollouts clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-15s %s\n", $$1, $$2}' Makefile
@@ -56,6 +56,9 @@ bench-throughput: .venv/.bench ## measure how the runner keeps up with the bare 
 
 bench-audit: .venv/.dev ## measure how many lies in reports are caught, and how often truth is called one
 	.venv/bin/python measure/bench/audit.py $(ARGS)
+
+bench-corpus: .venv/.dev ## measure the checks on reports and findings written before anybody ran them there (ARGS="--list")
+	.venv/bin/python measure/bench/corpus.py $(ARGS)
 
 fuzz: .venv/.dev ## diagnose damaged files and look for crashes and silent losses (ARGS="--minutes 120 --seed 7")
 	.venv/bin/python measure/bench/fuzz.py $(ARGS)
