@@ -20,18 +20,20 @@ class EngineName(StrEnum):
     ray = "ray"
 
 
-Engine = Annotated[EngineName, typer.Option(help="Where work is divided: processes of this machine, or a Ray cluster.")]
-RayAddress = Annotated[
-    str | None,
-    typer.Option(
-        metavar="ADDR",
-        help="Ray cluster to join: HOST:PORT, ray://HOST:PORT or auto; otherwise RAY_ADDRESS, or one on this machine.",
-    ),
-]
-
-
 @contextlib.contextmanager
-def working_on(engine: EngineName, address: str | None) -> "Iterator[Cluster | None]":
+def working_on(
+    engine: Annotated[
+        EngineName, typer.Option(help="Where work is divided: processes of this machine, or a Ray cluster.")
+    ] = EngineName.local,
+    ray_address: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDR",
+            help="Ray cluster to join: HOST:PORT, ray://HOST:PORT or auto; otherwise RAY_ADDRESS, or one on this "
+            "machine.",
+        ),
+    ] = None,
+) -> "Iterator[Cluster | None]":
     """Has everything within divided by the engine; gives the cluster, if there is one.
 
     Raises:
@@ -39,12 +41,12 @@ def working_on(engine: EngineName, address: str | None) -> "Iterator[Cluster | N
         InputError: the cluster cannot be joined, or a node of it lacks BLADE.
     """
     if engine is EngineName.local:
-        if address is not None:
+        if ray_address is not None:
             raise UsageError("--ray-address is only used with --engine ray.")
         yield None
         return
     from blade.engine import use
     from blade.engine.cluster import joined
 
-    with joined(address) as cluster, use(cluster):
+    with joined(ray_address) as cluster, use(cluster):
         yield cluster
