@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from blade.cli.command_check import command_complaint
 from blade.cli.reference import reference
+from blade.cli.skill_validate import command_complaint
 
 DOCS = Path(__file__).parents[1] / "docs"
 PAGES = sorted(DOCS.glob("*.md"))

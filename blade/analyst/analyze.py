@@ -11,9 +11,8 @@ import msgspec
 
 from blade.analyst.asking import Opinion, Reader, form_opinion
 from blade.analyst.narrating import Writing
-from blade.analyst.prompt import Question, with_precedent
+from blade.analyst.prompt import Question, questions, tasks_to_read, with_precedent
 from blade.analyst.record import keep_opinion
-from blade.analyst.selection import questions, tasks_to_read
 from blade.errors import UsageError
 from blade.llm.model import Model, Sampling
 from blade.report.workspace import Workspace, append_label

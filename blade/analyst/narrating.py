@@ -11,10 +11,9 @@ from typing import NamedTuple, TypeVar
 import msgspec
 
 from blade.analyst.contrasting import HEADING, Pair, Told, accept_difference, pairs
-from blade.analyst.conversation import Talk, talk
+from blade.analyst.conversation import Talk, fenced, instructions, talk
 from blade.analyst.facts import Offer, facts_of, quotes_of
 from blade.analyst.points import Needs, Offers, accept_points, schema_for
-from blade.analyst.quoting import fenced, instructions
 from blade.audit.narrated import Standard
 from blade.diagnosis.labels import is_by_rule
 from blade.llm.model import Model, Request, Sampling, user_message

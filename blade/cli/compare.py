@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import msgspec
 import typer
 
-from blade.cli.engines import working_on
-from blade.cli.options import AsJson, epilog, with_options
+from blade.cli.options import AsJson, epilog, with_options, working_on
 from blade.cli.reading_options import InputFormat, Quiet, analysing, reading
 
 if TYPE_CHECKING:

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import msgspec
 import typer
 
-from blade.cli.engines import working_on
-from blade.cli.options import AsJson, Root, epilog, with_options
+from blade.cli.options import AsJson, Root, epilog, with_options, working_on
 from blade.cli.reading_options import Format, Quiet, analysing, reading
 
 if TYPE_CHECKING:

@@ -5,9 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from blade.cli.engines import working_on
 from blade.cli.eval_options import FailOnMissing, counting
-from blade.cli.options import AsJson, epilog, with_options
+from blade.cli.options import AsJson, epilog, with_options, working_on
 from blade.errors import InputError, UsageError
 
 if TYPE_CHECKING:

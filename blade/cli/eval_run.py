@@ -9,8 +9,7 @@ import msgspec
 import typer
 
 from blade.cli import run_options
-from blade.cli.engines import working_on
-from blade.cli.options import AsJson, epilog, with_options
+from blade.cli.options import AsJson, epilog, with_options, working_on
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -64,7 +63,7 @@ def run(
     answer (they are in FILE's failures sidecar, and --resume tries them again), 130 after Ctrl-C.
     """
     from blade.benchmarks.catalog import find_benchmark
-    from blade.cli.eval_progress import watching
+    from blade.cli.progress import watching
     from blade.evals.files import RunFiles
     from blade.evals.jobs import make_job
     from blade.evals.run import RunOptions, run_job
@@ -94,7 +93,7 @@ def spread(job: "Job", cluster: "Cluster", make: "Callable[[], Job]", concurrenc
 
 def render(result: "RunResult", output: Path, *, as_json: bool) -> None:
     """What came of it, for a person or a program."""
-    from blade.cli.eval_progress import sentence
+    from blade.cli.progress import sentence
     from blade.cli.terminal import print_json
     from blade.report.text import plain
 

@@ -1,12 +1,19 @@
 """Options that several commands share, declared once: one by one, or as the parameters of a function that makes a value
 of them and takes its place among a command's own (`with_options`)."""
 
+import contextlib
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+from blade.errors import UsageError
+
+if TYPE_CHECKING:
+    from blade.engine.cluster import Cluster
 
 Command = Callable[..., None]
 
@@ -54,3 +61,42 @@ def with_options(**groups: Callable[..., Any]) -> Callable[[Command], Command]:
         return taken
 
     return taking
+
+
+class EngineName(StrEnum):
+    """Who does the work."""
+
+    local = "local"
+    ray = "ray"
+
+
+@contextlib.contextmanager
+def working_on(
+    engine: Annotated[
+        EngineName, typer.Option(help="Where work is divided: processes of this machine, or a Ray cluster.")
+    ] = EngineName.local,
+    ray_address: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDR",
+            help="Ray cluster to join: HOST:PORT, ray://HOST:PORT or auto; otherwise RAY_ADDRESS, or one on this "
+            "machine.",
+        ),
+    ] = None,
+) -> "Iterator[Cluster | None]":
+    """Has everything within divided by the engine; gives the cluster, if there is one.
+
+    Raises:
+        UsageError: Ray is not installed, or an address is given for nothing.
+        InputError: the cluster cannot be joined, or a node of it lacks BLADE.
+    """
+    if engine is EngineName.local:
+        if ray_address is not None:
+            raise UsageError("--ray-address is only used with --engine ray.")
+        yield None
+        return
+    from blade.engine import use
+    from blade.engine.cluster import joined
+
+    with joined(ray_address) as cluster, use(cluster):
+        yield cluster

@@ -70,8 +70,8 @@ def evaluate(
 
 def run_variant(job: "Job", output: Path, *, label: str, options: "RunOptions") -> "RunResult":
     """One variant's run, or what is left of it; leaves at once when it was interrupted or cannot go on."""
-    from blade.cli.eval_progress import watching
     from blade.cli.eval_run import leave
+    from blade.cli.progress import watching
     from blade.evals.files import RunFiles
     from blade.evals.run import run_job
     from blade.report.text import plain

@@ -4,10 +4,15 @@ Judging is a function of the task and of the output items alone: tool calls are 
 state, never taken from a session that happened to be open. So rollouts that exist can be judged again at any time.
 """
 
+import difflib
+import importlib
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, Protocol
 
 import msgspec
+
+from blade.errors import UsageError
 
 Task = Mapping[str, Any]
 """A row of a benchmark's data: the question's fields and what is expected, at top level."""
@@ -54,3 +59,22 @@ class Environment(Protocol):
     def gold(self, task: Task) -> list[dict[str, Any]]:
         """The output items of a rollout that does everything right."""
         ...
+
+
+FOLDER = Path(__file__).parent
+
+
+def environment_names() -> list[str]:
+    """Names of all environments, sorted."""
+    return sorted(path.parent.name for path in FOLDER.glob("*/config.yaml"))
+
+
+def load_environment(name: str) -> Environment:
+    """The environment of that name; a name that is none raises `UsageError`."""
+    names = environment_names()
+    if name not in names:
+        near = difflib.get_close_matches(name, names, n=1)
+        hint = f"did you mean '{near[0]}'?" if near else f"there are {', '.join(names)}."
+        raise UsageError(f"no environment is named '{name}'; {hint}")
+    environment: Environment = importlib.import_module(f"blade.environments.{name}.verifier").ENVIRONMENT
+    return environment

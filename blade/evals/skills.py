@@ -16,8 +16,7 @@ from blade.errors import InputError
 from blade.llm.model import Item
 from blade.rollouts.skills import CATALOG_START, SKILL_TOOL
 from blade.skillkit.frontmatter import SKILL_FILE
-from blade.skillkit.hashing import hash_files, read_files
-from blade.skillkit.skill import find_skills, read_skill
+from blade.skillkit.skill import find_skills, hash_files, read_files, read_skill
 
 TOOL = SKILL_TOOL
 LONGEST = 40_000

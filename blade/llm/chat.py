@@ -22,8 +22,7 @@ from blade.llm.model import (
     reasoning_item,
     token_count,
 )
-from blade.llm.responses import detail, open_openai, post
-from blade.llm.schemas import json_schema
+from blade.llm.responses import detail, json_schema, open_openai, post
 
 Message = dict[str, Any]
 

@@ -10,7 +10,6 @@ import openai
 from blade.llm.bodies import BOUNDED
 from blade.llm.client import NO_KEY, Endpoint
 from blade.llm.model import Item, Reply, Request, Usage, token_count
-from blade.llm.schemas import json_schema
 
 
 class Tokens(msgspec.Struct, frozen=True):
@@ -136,3 +135,24 @@ def usage_of(tokens: Tokens) -> Usage:
 def detail(details: Any, name: str) -> int | None:
     """A count among the details, when there is one."""
     return token_count(details.get(name)) if isinstance(details, dict) else None
+
+
+NAME = "answer"
+
+
+def json_schema(schema: dict[str, Any]) -> dict[str, Any]:
+    """A schema as the OpenAI APIs take it; strict only where it meets their rules, or they refuse the request."""
+    return {"name": NAME, "schema": schema, "strict": is_strict(schema)}
+
+
+def is_strict(schema: Any) -> bool:
+    """Whether every object in it is closed and requires all its properties."""
+    if isinstance(schema, list):
+        return all(is_strict(part) for part in schema)
+    if not isinstance(schema, dict):
+        return True
+    if "properties" in schema or schema.get("type") == "object":
+        closed = schema.get("additionalProperties") is False
+        if not closed or set(schema.get("required", ())) != set(schema.get("properties", {})):
+            return False
+    return all(is_strict(part) for part in schema.values())

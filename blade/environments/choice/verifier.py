@@ -11,8 +11,7 @@ import string
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from blade.environments.answering import TextEnvironment
-from blade.environments.answers import marked_lines, own_part
+from blade.environments.answering import TextEnvironment, marked_lines, own_part
 from blade.environments.command import judge_rows
 from blade.environments.environment import Task, Verdict
 from blade.rollouts.boxes import last_boxed
@@ -105,10 +104,5 @@ def gold(task: Task) -> str:
 ENVIRONMENT = TextEnvironment("choice", judge=judge, gold=gold)
 
 
-def main() -> None:
-    """Judges rollout rows: `python -m blade.environments.choice.verifier rollouts.jsonl`."""
-    judge_rows(ENVIRONMENT)
-
-
 if __name__ == "__main__":
-    main()
+    judge_rows(ENVIRONMENT)

@@ -102,10 +102,5 @@ def gold(task: Task) -> str:
 ENVIRONMENT = TextEnvironment("constraints", judge=judge, gold=gold)
 
 
-def main() -> None:
-    """Judges rollout rows: `python -m blade.environments.constraints.verifier rollouts.jsonl`."""
-    judge_rows(ENVIRONMENT)
-
-
 if __name__ == "__main__":
-    main()
+    judge_rows(ENVIRONMENT)

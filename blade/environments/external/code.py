@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from blade.environments.external.fields import NotATask, first_of
+from blade.environments.external.row_files import NotATask, first_of
 
 Fields = Mapping[str, Any]
 Task = dict[str, Any]

@@ -195,10 +195,5 @@ def plain(value: Any) -> Any:
 ENVIRONMENT = FunctionCalls()
 
 
-def main() -> None:
-    """Judges rollout rows: `python -m blade.environments.function_calls.verifier rollouts.jsonl`."""
-    judge_rows(ENVIRONMENT)
-
-
 if __name__ == "__main__":
-    main()
+    judge_rows(ENVIRONMENT)

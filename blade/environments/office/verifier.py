@@ -16,8 +16,7 @@ from typing import Any, NamedTuple
 from blade.environments.command import judge_rows
 from blade.environments.environment import Item, Session, Task, Verdict
 from blade.environments.items import final_text, function_call, message, readable
-from blade.environments.office.desk import Desk, Row, plain
-from blade.environments.office.tools import TOOLS
+from blade.environments.office.desk import TOOLS, Desk, Row, plain
 
 MOST_CALLS = 200
 """Calls that are replayed; a rollout that makes more is in a loop."""
@@ -142,10 +141,5 @@ def plain_words(text: str) -> str:
 ENVIRONMENT = Office()
 
 
-def main() -> None:
-    """Judges rollout rows: `python -m blade.environments.office.verifier rollouts.jsonl`."""
-    judge_rows(ENVIRONMENT)
-
-
 if __name__ == "__main__":
-    main()
+    judge_rows(ENVIRONMENT)

@@ -261,10 +261,5 @@ def told(outcome: Returned | Raised) -> dict[str, Any]:
 ENVIRONMENT = TextEnvironment("unit_tests", judge=judge, gold=gold)
 
 
-def main() -> None:
-    """Judges rollout rows: `python -m blade.environments.unit_tests.verifier rollouts.jsonl`."""
-    judge_rows(ENVIRONMENT)
-
-
 if __name__ == "__main__":
-    main()
+    judge_rows(ENVIRONMENT)
