@@ -154,7 +154,7 @@ def print_comment(found: dict[str, "Comparison"], out: Path, link: str | None) -
 def render(found: dict[str, "Comparison"], notes: list[str], out: Path, *, as_json: bool, quiet: bool) -> None:
     """The summary for a person, or the comparisons for a program."""
     from blade.cli.compare_summary import print_comparison, print_comparisons
-    from blade.cli.terminal import make_console, print_json, print_values_as_json
+    from blade.cli.terminal import make_console, print_as_json, print_json
     from blade.report.comparison_report import COMPARISON
 
     only = found.get("")
@@ -162,7 +162,7 @@ def render(found: dict[str, "Comparison"], notes: list[str], out: Path, *, as_js
         print_json((out / COMPARISON).read_bytes())
     elif as_json:
         runs = [{"name": name, "comparison": comparison} for name, comparison in found.items()]
-        print_values_as_json({"comparisons": runs, "notes": notes})
+        print_as_json({"comparisons": runs, "notes": notes})
     elif quiet:
         return
     elif only is not None:

@@ -85,13 +85,13 @@ def render(result: "Aggregated", merged: "Merged | None", *, as_json: bool) -> N
     import msgspec
 
     from blade.cli.eval_options import agent_lines, say
-    from blade.cli.terminal import print_values_as_json
+    from blade.cli.terminal import print_as_json
     from blade.report.numbers import plural
     from blade.report.text import one_line
 
     say([*(merged.notes if merged else []), *result.notes])
     if as_json:
-        print_values_as_json({**msgspec.structs.asdict(result), "merged": merged})
+        print_as_json({**msgspec.structs.asdict(result), "merged": merged})
         return
     for line in agent_lines(result.agents):
         typer.echo(one_line(line, 300))

@@ -43,13 +43,13 @@ def profile(
 def render(result: "Profiled", *, as_json: bool) -> None:
     """What was written, for a program or a person."""
     from blade.cli.eval_options import agent_lines, say
-    from blade.cli.terminal import print_value_as_json
+    from blade.cli.terminal import print_as_json
     from blade.report.numbers import plural
     from blade.report.text import one_line
 
     say(result.notes)
     if as_json:
-        print_value_as_json(result)
+        print_as_json(result)
         return
     for line in agent_lines(result.agents):
         typer.echo(one_line(line, 300))

@@ -75,12 +75,12 @@ def reverify(
 def render(result: "Reverified", *, as_json: bool) -> None:
     """What changed, for a program or a person."""
     from blade.cli.eval_options import say
-    from blade.cli.terminal import print_value_as_json
+    from blade.cli.terminal import print_as_json
     from blade.report.text import one_line
 
     say(result.notes)
     if as_json:
-        print_value_as_json(result)
+        print_as_json(result)
         return
     typer.echo(
         f"{result.judged} of {result.rollouts} rollouts judged again: {len(result.changed)} rewards changed, "

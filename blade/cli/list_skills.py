@@ -26,21 +26,21 @@ def skills(
     Says too whether a skill brings a taxonomy pack and scripts.
     """
     from blade.cli.list_benchmarks import say_problems
-    from blade.cli.terminal import print_value_as_json, print_values_as_json
+    from blade.cli.terminal import print_as_json
     from blade.skillkit.shelf import describe, find_skill, read_shelf
     from blade.skillkit.skill import read_skill
 
     if name is not None:
         entry = describe(read_skill(find_skill(name, root)))
         if as_json:
-            print_value_as_json(entry)
+            print_as_json(entry)
         else:
             show([entry], whole=True)
         return
     shelf = read_shelf(root)
     say_problems(shelf.problems)
     if as_json:
-        print_values_as_json(shelf.skills)
+        print_as_json(shelf.skills)
     else:
         show(shelf.skills, whole=False)
 

@@ -3,15 +3,14 @@
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 from itertools import zip_longest
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-import msgspec
 from rich.console import Console, Group
 from rich.table import Table
 from rich.text import Text
 
 from blade.cli.terminal import foreign, indented, put
-from blade.cli.trajectory import ShownItem, excerpt, foreign_excerpt, heading, run_differences, shown_item, verdict
+from blade.cli.trajectory import excerpt, foreign_excerpt, heading, run_differences, shown_item, verdict
 from blade.diagnosis.differences import Difference, in_words
 from blade.diagnosis.divergence import Change, Divergence, Fork, calls, diverge, item_key, produced, word_changes
 from blade.errors import UsageError
@@ -19,44 +18,6 @@ from blade.report.numbers import plural
 from blade.report.text import one_line, plain
 from blade.report.workspace import Workspace, judged_rollouts
 from blade.rollouts import Item, Rollout, citation
-
-
-class ShownFork(msgspec.Struct, frozen=True, kw_only=True):
-    """A place where two rollouts differ, as `--json` prints it."""
-
-    left: ShownItem | None
-    """The item on the left; `None` when that side has ended."""
-    right: ShownItem | None
-    """The item on the right; `None` when that side has ended."""
-    changes: list[Change]
-    """The texts word by word, when both are there."""
-
-
-class ShownPair(msgspec.Struct, frozen=True, kw_only=True):
-    """Two rollouts compared, as `--json` prints it."""
-
-    left: str
-    """The one rollout."""
-    right: str
-    """The other."""
-    rewards: tuple[float | None, float | None]
-    """Their rewards."""
-    passed: tuple[bool | None, bool | None]
-    """Whether they count as successes."""
-    prompt: ShownFork | None
-    """First difference of what they were given."""
-    common: int
-    """Items both produced alike before the first difference."""
-    item: ShownFork | None
-    """First item that differs; `None` when they never diverge."""
-    common_calls: int
-    """Tool calls both made alike before the first difference."""
-    call: ShownFork | None
-    """First tool call that differs."""
-    after: tuple[list[ShownItem], list[ShownItem]]
-    """What each side did next."""
-    differences: tuple[list[Difference], list[Difference]] = ([], [])
-    """In what each side alone differs from what the task lists."""
 
 
 class Pair(NamedTuple):
@@ -78,36 +39,33 @@ class Pair(NamedTuple):
         """The next items of a side."""
         return [] if position is None else rollout.items[position + 1 : position + 1 + self.context]
 
-    def shown(self) -> ShownPair:
-        """The value that `--json` prints."""
+    def shown(self) -> dict[str, Any]:
+        """What `--json` prints: the first differences of what they were given, did and called, and what came then."""
         found, item = self.divergence, self.divergence.item or Fork(left=None, right=None)
         after = self.after(self.left, item.left), self.after(self.right, item.right)
-        return ShownPair(
-            left=citation(self.left.task, self.left.repeat),
-            right=citation(self.right.task, self.right.repeat),
-            rewards=(self.left.reward, self.right.reward),
-            passed=(self.left.success, self.right.success),
-            prompt=self.shown_fork(found.prompt),
-            common=found.common,
-            item=self.shown_fork(found.item),
-            common_calls=found.common_calls,
-            call=self.shown_fork(found.call),
-            after=(self.shown_items(after[0]), self.shown_items(after[1])),
-            differences=self.differences,
-        )
+        return {
+            "left": citation(self.left.task, self.left.repeat),
+            "right": citation(self.right.task, self.right.repeat),
+            "rewards": (self.left.reward, self.right.reward),
+            "passed": (self.left.success, self.right.success),
+            "prompt": self.shown_fork(found.prompt),
+            "common": found.common,
+            "item": self.shown_fork(found.item),
+            "common_calls": found.common_calls,
+            "call": self.shown_fork(found.call),
+            "after": [[shown_item(one, self.max_chars) for one in side] for side in after],
+            "differences": self.differences,
+        }
 
-    def shown_items(self, items: list[Item]) -> list[ShownItem]:
-        return [shown_item(item, self.max_chars) for item in items]
-
-    def shown_fork(self, fork: Fork | None) -> ShownFork | None:
+    def shown_fork(self, fork: Fork | None) -> dict[str, Any] | None:
         if fork is None:
             return None
         left, right = self.items_at(fork)
-        return ShownFork(
-            left=shown_item(left, self.max_chars) if left else None,
-            right=shown_item(right, self.max_chars) if right else None,
-            changes=word_changes(left.text, right.text) if left and right else [],
-        )
+        return {
+            "left": shown_item(left, self.max_chars) if left else None,
+            "right": shown_item(right, self.max_chars) if right else None,
+            "changes": word_changes(left.text, right.text) if left and right else [],
+        }
 
 
 def compare(workspace: Workspace, left: str, right: str, *, context: int, max_chars: int, any_task: bool) -> Pair:

@@ -72,11 +72,11 @@ def check_all(sources: list[Path]) -> None:
 
 def render(done: "list[Installed]", *, as_json: bool, dry_run: bool) -> None:
     """A line per skill, or all of it for a program."""
-    from blade.cli.terminal import print_values_as_json
+    from blade.cli.terminal import print_as_json
     from blade.report.text import one_line
 
     if as_json:
-        print_values_as_json(done)
+        print_as_json(done)
         return
     for one in done:
         files = one.kept if one.action == "refused" else one.changed

@@ -19,7 +19,7 @@ from blade.report.labelling import locate
 from blade.report.numbers import plural, seconds, tokens
 from blade.report.text import one_line, plain
 from blade.report.workspace import Workspace, judged_rollouts, run_conventions
-from blade.rollouts import Item, Rollout, Run, Source, Usage, citation
+from blade.rollouts import Item, Rollout, Run, citation
 from blade.rollouts.features import split_thinking
 
 MOST_ITEMS = 40
@@ -48,37 +48,11 @@ def excerpt(text: str, most: int | None) -> Excerpt:
     return Excerpt(text[:head], len(text) - most, text[len(text) - tail :])
 
 
-class ShownItem(msgspec.Struct, frozen=True, kw_only=True):
-    """An item as `--json` prints it."""
-
-    position: int
-    """The `#item` of a citation."""
-    kind: str
-    """What the item is."""
-    role: str | None
-    """Role of a message."""
-    name: str | None
-    """Name of the tool."""
-    prompt: bool
-    """Whether it was given to the agent before it acted."""
-    text: str
-    """The text, or its head and tail."""
-    cut: int
-    """Characters left out between them."""
-
-
-def shown_item(item: Item, most: int | None) -> ShownItem:
-    """An item with its text cut to size."""
+def shown_item(item: Item, most: int | None) -> dict[str, Any]:
+    """An item as `--json` prints it, its text cut to size; `cut` counts the characters left out."""
     part = excerpt(item.text, most)
-    return ShownItem(
-        position=item.position,
-        kind=item.kind,
-        role=item.role,
-        name=item.name,
-        prompt=item.prompt,
-        text=str(part),
-        cut=part.cut,
-    )
+    said = {name: getattr(item, name) for name in ("position", "kind", "role", "name", "prompt")}
+    return {**said, "text": str(part), "cut": part.cut}
 
 
 def bounded_fields(fields: dict[str, Any], most: int | None) -> dict[str, Any]:
@@ -136,6 +110,7 @@ MOST_FIELDS = 30
 FIELD_CHARS = 200
 IN_THE_HEAD = frozenset({"reward", "_ng_task_index", "_ng_rollout_index"})
 """Fields that the head has said already."""
+SHOWN = ("status", "failure", "model", "agent", "usage", "seconds", "source")
 KIND_STYLES = {
     "message": "bold cyan",
     "reasoning": "dim cyan",
@@ -143,39 +118,6 @@ KIND_STYLES = {
     "tool_result": "bold green",
     "environment": "bold magenta",
 }
-
-
-class ShownRollout(msgspec.Struct, frozen=True, kw_only=True):
-    """A rollout as `--json` prints it."""
-
-    rollout: str
-    """Its citation."""
-    reward: float | None
-    """Score given by the verifier."""
-    passed: bool | None
-    """Whether it counts as a success."""
-    status: str
-    """How it ended."""
-    failure: str | None
-    """Failure class when it failed before a verdict."""
-    model: str | None
-    """Model that answered."""
-    agent: str | None
-    """Harness that drove it."""
-    usage: Usage
-    """Tokens used."""
-    seconds: float | None
-    """Wall time."""
-    source: Source | None
-    """Where the row stands."""
-    fields: dict[str, Any]
-    """Everything else the row says; long values are cut."""
-    differences: list[Difference]
-    """In what it differs from what its task lists."""
-    item_count: int
-    """Items of the whole trajectory."""
-    items: list[ShownItem]
-    """The items asked for."""
 
 
 class Chosen(NamedTuple):
@@ -187,25 +129,19 @@ class Chosen(NamedTuple):
     near: int | None
     differences: list[Difference]
 
-    def shown(self) -> ShownRollout:
-        """The value that `--json` prints."""
+    def shown(self) -> dict[str, Any]:
+        """What `--json` prints; long values of fields are cut."""
         rollout, limit = self.rollout, None if self.max_chars is None else FIELD_CHARS
-        return ShownRollout(
-            rollout=citation(rollout.task, rollout.repeat),
-            reward=rollout.reward,
-            passed=rollout.success,
-            status=rollout.status,
-            failure=rollout.failure,
-            model=rollout.model,
-            agent=rollout.agent,
-            usage=rollout.usage,
-            seconds=rollout.seconds,
-            source=rollout.source,
-            fields=bounded_fields(rollout.fields, limit),
-            differences=self.differences,
-            item_count=len(rollout.items),
-            items=[shown_item(item, self.max_chars) for item in self.items],
-        )
+        return {
+            "rollout": citation(rollout.task, rollout.repeat),
+            "reward": rollout.reward,
+            "passed": rollout.success,
+            **{name: getattr(rollout, name) for name in SHOWN},
+            "fields": bounded_fields(rollout.fields, limit),
+            "differences": self.differences,
+            "item_count": len(rollout.items),
+            "items": [shown_item(item, self.max_chars) for item in self.items],
+        }
 
 
 def select_rollout(workspace: Workspace, key: str, *, items: str | None, max_chars: int | None) -> Chosen:
