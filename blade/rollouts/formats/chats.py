@@ -5,7 +5,8 @@ from typing import Any
 
 import msgspec
 
-from blade.rollouts.formats.building import BROKEN, arguments_text, content_text, json_text, text_or_none
+from blade.rollouts.formats.coercion import arguments_text, content_text, json_text, text_or_none
+from blade.rollouts.formats.files import BROKEN
 
 ANY = msgspec.json.Decoder(Any)
 

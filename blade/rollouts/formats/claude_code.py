@@ -11,22 +11,19 @@ from typing import Any, Protocol
 import msgspec
 
 from blade.errors import InputError
-from blade.rollouts.formats.building import (
-    BROKEN,
-    Trajectory,
+from blade.rollouts.formats.building import Trajectory, bad_line, place
+from blade.rollouts.formats.coercion import (
     as_dict,
-    bad_line,
     content_text,
     first_line,
-    json_lines,
     number_or_none,
-    place,
     scalars,
     seconds_between,
     summed,
     text_or_none,
     whole,
 )
+from blade.rollouts.formats.files import BROKEN, json_lines
 from blade.rollouts.formats.reader import Found, Probe, Reader
 from blade.rollouts.values import BadLine, Ending, EndingKind, Item, ItemKind, Origin, Rollout, Usage
 

@@ -13,18 +13,9 @@ from typing import Any
 import msgspec
 
 from blade.errors import InputError
-from blade.rollouts.formats.building import (
-    BROKEN,
-    Trajectory,
-    bad_line,
-    content_text,
-    first_line,
-    number_or_none,
-    part,
-    place,
-    short_values,
-    text_or_none,
-)
+from blade.rollouts.formats.building import Trajectory, bad_line, place
+from blade.rollouts.formats.coercion import content_text, first_line, number_or_none, part, short_values, text_or_none
+from blade.rollouts.formats.files import BROKEN
 from blade.rollouts.formats.reader import Found, Note, Probe, Reader
 from blade.rollouts.values import Ending, Expected, Rollout, Usage
 

@@ -12,8 +12,8 @@ from typing import Any
 import msgspec
 
 from blade.errors import InputError
-from blade.rollouts.formats.building import number_or_none, objects, part, short_values, text_or_none, whole
 from blade.rollouts.formats.chats import chat, decoded
+from blade.rollouts.formats.coercion import number_or_none, objects, part, short_values, text_or_none, whole
 from blade.rollouts.formats.reader import Found, Probe, Reader
 from blade.rollouts.formats.traces import (
     Keyed,

@@ -15,20 +15,9 @@ from typing import Any
 import msgspec
 
 from blade.errors import InputError
-from blade.rollouts.formats.building import (
-    BROKEN,
-    Trajectory,
-    bad_line,
-    content_text,
-    decode_lenient,
-    json_lines,
-    json_text,
-    place,
-    read_bytes,
-    scalars,
-    short_values,
-    text_or_none,
-)
+from blade.rollouts.formats.building import Trajectory, bad_line, place
+from blade.rollouts.formats.coercion import content_text, json_text, scalars, short_values, text_or_none
+from blade.rollouts.formats.files import BROKEN, decode_lenient, json_lines, read_bytes
 from blade.rollouts.formats.lm_eval_task import Task, describe, top_group
 from blade.rollouts.formats.reader import Found, Note, Probe, Reader
 from blade.rollouts.values import BadLine, Ending, Expected, Rollout

@@ -15,24 +15,20 @@ from typing import Any
 import msgspec
 
 from blade.errors import InputError
-from blade.rollouts.formats.building import (
-    BROKEN,
-    Attempts,
-    Trajectory,
+from blade.rollouts.formats.building import Attempts, Trajectory, bad_line, place
+from blade.rollouts.formats.coercion import (
     arguments_text,
     as_dict,
-    bad_line,
     content_text,
     first_line,
-    json_lines,
     json_text,
     number_or_none,
-    place,
     scalars,
     seconds_between,
     text_or_none,
     whole,
 )
+from blade.rollouts.formats.files import BROKEN, json_lines
 from blade.rollouts.formats.harbor_trial import BY_NAME
 from blade.rollouts.formats.reader import Found, Note, Probe, Reader
 from blade.rollouts.formats.swe_reports import NO_VERDICT, Verdict, read_report

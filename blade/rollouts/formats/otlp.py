@@ -11,16 +11,9 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 
-from blade.rollouts.formats.building import (
-    bad_line,
-    number_or_none,
-    objects,
-    part,
-    short_values,
-    text_or_none,
-    whole,
-)
+from blade.rollouts.formats.building import bad_line
 from blade.rollouts.formats.chats import chat, decoded
+from blade.rollouts.formats.coercion import number_or_none, objects, part, short_values, text_or_none, whole
 from blade.rollouts.formats.reader import Found, Note, Probe, Reader
 from blade.rollouts.formats.traces import Keyed, Kind, Span, TraceInfo, error_name, placed_rows, read_groups
 from blade.rollouts.values import BadLine, Rollout, Usage

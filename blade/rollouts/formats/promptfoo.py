@@ -12,23 +12,18 @@ from typing import Any
 
 import msgspec
 
-from blade.rollouts.formats.building import (
-    BROKEN,
-    Trajectory,
-    bad_line,
+from blade.rollouts.formats.building import Trajectory, bad_line, place
+from blade.rollouts.formats.coercion import (
     content_text,
-    decode_lenient,
     first_line,
-    json_lines,
     json_text,
     number_or_none,
     objects,
     part,
-    place,
-    read_json,
     short_values,
     text_or_none,
 )
+from blade.rollouts.formats.files import BROKEN, decode_lenient, json_lines, read_json
 from blade.rollouts.formats.reader import Found, Note, Probe, Reader
 from blade.rollouts.values import BadLine, Ending, Expected, Rollout, TestStatus, Usage
 

@@ -5,70 +5,26 @@ Order matters only where a file could be taken for two formats: the stricter rea
 
 import difflib
 from functools import cache
+from importlib import import_module
 from importlib.metadata import entry_points
 from pathlib import Path
 
 import msgspec
 
 from blade.errors import InputError, UsageError
-from blade.rollouts.formats import (
-    atif,
-    bfcl,
-    braintrust,
-    claude_code,
-    codex,
-    delimited,
-    harbor,
-    helm,
-    inspect,
-    json_tables,
-    langfuse,
-    langsmith,
-    lighteval,
-    lm_eval,
-    openai_evals,
-    openhands,
-    otlp,
-    parquet,
-    phoenix,
-    promptfoo,
-    swe_agents,
-    swe_bench,
-    tau2,
-    terminal_bench,
-    verifiers,
-    weave,
-)
 from blade.rollouts.formats.reader import Probe, Reader
 
-READERS: tuple[Reader, ...] = (
-    inspect.READER,
-    harbor.READER,
-    terminal_bench.READER,
-    atif.READER,
-    openhands.READER,
-    swe_bench.READER,
-    swe_agents.MINI_READER,
-    swe_agents.SWE_AGENT_READER,
-    claude_code.READER,
-    codex.READER,
-    lm_eval.READER,
-    tau2.READER,
-    promptfoo.READER,
-    verifiers.READER,
-    bfcl.READER,
-    braintrust.READER,
-    langfuse.READER,
-    langsmith.READER,
-    lighteval.READER,
-    otlp.READER,
-    parquet.READER,
-    phoenix.READER,
-    weave.READER,
-    openai_evals.READER,
-    helm.READER,
-    delimited.READER,
-    json_tables.READER,
+MODULES = (
+    "inspect", "harbor", "terminal_bench", "atif", "openhands", "swe_bench", "swe_agents", "claude_code", "codex",
+    "lm_eval", "tau2", "promptfoo", "verifiers", "bfcl", "braintrust", "langfuse", "langsmith", "lighteval", "otlp",
+    "parquet", "phoenix", "weave", "openai_evals", "helm", "delimited", "json_tables",
+)  # fmt: skip
+"""Modules beside this one that each hold a reader, or two."""
+READERS = tuple(
+    value
+    for name in MODULES
+    for value in vars(import_module(f"blade.rollouts.formats.{name}")).values()
+    if isinstance(value, Reader)
 )
 NATIVE = {
     "gym": "NeMo Gym rollouts (JSON Lines) with their sidecars",

@@ -10,20 +10,19 @@ from typing import Any
 import msgspec
 
 from blade.errors import InputError
-from blade.rollouts.formats.building import (
-    Trajectory,
+from blade.rollouts.formats.building import Trajectory, place
+from blade.rollouts.formats.coercion import (
     arguments_text,
     as_dict,
     content_text,
     json_text,
     number_or_none,
-    place,
-    read_json,
     scalars,
     summed,
     text_or_none,
     whole,
 )
+from blade.rollouts.formats.files import read_json
 from blade.rollouts.formats.harbor_trial import BY_NAME
 from blade.rollouts.formats.reader import Found, Probe, Reader
 from blade.rollouts.values import Ending, EndingKind, Origin, Rollout, Usage

@@ -13,16 +13,9 @@ import msgspec
 import yaml
 
 from blade.errors import InputError
-from blade.rollouts.formats.building import (
-    BROKEN,
-    Attempts,
-    bad_line,
-    json_lines,
-    place,
-    read_json,
-    subfolders,
-    text_or_none,
-)
+from blade.rollouts.formats.building import Attempts, bad_line, place
+from blade.rollouts.formats.coercion import text_or_none
+from blade.rollouts.formats.files import BROKEN, json_lines, read_json, subfolders
 from blade.rollouts.formats.reader import Found, Note, Probe, Reader
 from blade.rollouts.formats.swe_agents import (
     SUFFIXES,

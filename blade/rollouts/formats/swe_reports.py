@@ -10,7 +10,8 @@ from typing import Any
 import msgspec
 
 from blade.errors import InputError
-from blade.rollouts.formats.building import number_or_none, read_json
+from blade.rollouts.formats.coercion import number_or_none
+from blade.rollouts.formats.files import read_json
 from blade.rollouts.values import Ending, TestStatus
 
 RUN_KEYS = (frozenset({"resolved_ids", "unresolved_ids"}), frozenset({"resolved_ids", "submitted_ids"}))

@@ -5,8 +5,8 @@ from typing import Any
 
 import msgspec
 
-from blade.rollouts.formats.building import (
-    Trajectory,
+from blade.rollouts.formats.building import Trajectory
+from blade.rollouts.formats.coercion import (
     arguments_text,
     content_text,
     first_line,

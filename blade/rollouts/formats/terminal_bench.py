@@ -12,21 +12,9 @@ from typing import Any
 import msgspec
 
 from blade.errors import InputError
-from blade.rollouts.formats.building import (
-    BROKEN,
-    Trajectory,
-    bad_line,
-    is_at,
-    json_lines,
-    number_or_none,
-    place,
-    read_bytes,
-    read_json,
-    seconds_between,
-    subfolders,
-    text_or_none,
-    whole,
-)
+from blade.rollouts.formats.building import Trajectory, bad_line, place
+from blade.rollouts.formats.coercion import number_or_none, seconds_between, text_or_none, whole
+from blade.rollouts.formats.files import BROKEN, is_at, json_lines, read_bytes, read_json, subfolders
 from blade.rollouts.formats.reader import SMALL, Found, Probe, Reader
 from blade.rollouts.values import BadLine, Ending, EndingKind, Item, Origin, Rollout, TestStatus, Usage
 

@@ -14,23 +14,17 @@ from typing import Any, Literal
 
 import msgspec
 
-from blade.rollouts.formats.building import (
-    BROKEN,
-    Attempts,
-    Trajectory,
+from blade.rollouts.formats.building import Attempts, Trajectory, bad_line, place
+from blade.rollouts.formats.chats import ANY, calls_of, key_of
+from blade.rollouts.formats.coercion import (
     arguments_text,
-    bad_line,
     content_text,
-    decode_lenient,
     first_line,
-    json_lines,
     number_or_none,
     objects,
-    place,
-    read_json,
     text_or_none,
 )
-from blade.rollouts.formats.chats import ANY, calls_of, key_of
+from blade.rollouts.formats.files import BROKEN, decode_lenient, json_lines, read_json
 from blade.rollouts.formats.reader import Found, Note, Probe
 from blade.rollouts.values import BadLine, Ending, EndingKind, Expected, Origin, Rollout, Source, Usage
 

@@ -12,22 +12,17 @@ from typing import Any
 import msgspec
 
 from blade.errors import InputError
-from blade.rollouts.formats.building import (
-    Attempts,
-    Trajectory,
-    bad_line,
+from blade.rollouts.formats.building import Attempts, Trajectory, bad_line, place
+from blade.rollouts.formats.coercion import (
     content_text,
-    decode_lenient,
-    json_lines,
     number_or_none,
     objects,
     part,
-    place,
-    read_bytes,
     scalars,
     short_values,
     text_or_none,
 )
+from blade.rollouts.formats.files import decode_lenient, json_lines, read_bytes
 from blade.rollouts.formats.reader import Found, Note, Probe, Reader
 from blade.rollouts.values import BadLine, Ending, EndingKind, Expected, Origin, Rollout, Usage
 
