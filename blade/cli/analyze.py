@@ -11,8 +11,7 @@ from blade.cli.options import AsJson, Folder, epilog
 from blade.errors import UsageError
 
 if TYPE_CHECKING:
-    from blade.analyst.analyze import AnalystOptions
-    from blade.analyst.asking import Opinion
+    from blade.analyst.asking import AnalystOptions, Opinion
     from blade.analyst.publishing import Published
     from blade.llm.budget import Budget
     from blade.llm.model import Model
@@ -82,7 +81,7 @@ def analyze(
     or edited by hand is never replaced. Secrets are removed before anything is sent. Replies are kept, so that a second
     run is free.
     """
-    from blade.analyst.analyze import AnalystOptions
+    from blade.analyst.asking import AnalystOptions
     from blade.cli.folders import open_folder
     from blade.llm.budget import Budget
     from blade.llm.model import Sampling
@@ -158,7 +157,7 @@ async def read_and_write(workspace: "Workspace", model: "Model", options: "Analy
     if has_foreign_narrative(workspace.folder):
         return opinions, KEPT
     workspace = open_workspace(workspace.folder)
-    story = await narrate(workspace, model, options.writing, progress=tell_part)
+    story = await narrate(workspace, model, options, progress=tell_part)
     return opinions, publish_story(workspace, story, author=f"llm:{model.name}")
 
 
@@ -195,7 +194,7 @@ def show_plan(workspace: "Workspace", options: "AnalystOptions", budget: "Budget
     from blade.cli.terminal import make_console, print_as_json
 
     writes = options.narrative and not has_foreign_narrative(workspace.folder)
-    story = plan_story(workspace, options.writing) if writes else []
+    story = plan_story(workspace, options) if writes else []
     shown = make_plan(plan(workspace, options), story, options, budget)
     if as_json:
         print_as_json(shown)

@@ -8,8 +8,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from blade.analyst.analyze import AnalystOptions
-from blade.analyst.asking import Opinion
+from blade.analyst.asking import AnalystOptions, Opinion
 from blade.analyst.narrating import Asked
 from blade.analyst.prompt import Question
 from blade.analyst.publishing import Published

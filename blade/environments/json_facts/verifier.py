@@ -26,19 +26,12 @@ class Read(NamedTuple):
     value: Any
     alone: bool
     """Whether the text holds nothing else, a fence around it aside."""
-    twice: bool = False
+    twice: bool
     """Whether an object in it gives one name two values, so that readers could take either; here, the last is taken."""
 
 
 def refuse_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not JSON")
-
-
-class Whole(NamedTuple):
-    """A value, and whether a name is given twice in it."""
-
-    value: Any
-    twice: bool
 
 
 def read_json(text: str) -> Read | None:
@@ -47,18 +40,14 @@ def read_json(text: str) -> Read | None:
     fenced = FENCE.fullmatch(bare)
     whole = decode(fenced[1] if fenced else bare)
     if whole is not None:
-        return Read(whole.value, True, whole.twice)
-    parts = [block[1] for block in FENCE.finditer(bare)] + [bare[start:] for start in opening_places(bare)]
-    found = next((read for part in parts if (read := decode(part, whole=False)) is not None), None)
-    return None if found is None else Read(found.value, False, found.twice)
+        return whole
+    starts = [match.start() for match in re.finditer(r"[{\[]", bare)][:MOST_STARTS]
+    parts = [block[1] for block in FENCE.finditer(bare)] + [bare[start:] for start in starts]
+    return next((read for part in parts if (read := decode(part, alone=False)) is not None), None)
 
 
-def opening_places(text: str) -> list[int]:
-    return [match.start() for match in re.finditer(r"[{\[]", text)][:MOST_STARTS]
-
-
-def decode(text: str, *, whole: bool = True) -> Whole | None:
-    """The value a text begins with; what follows it must be space if `whole`."""
+def decode(text: str, *, alone: bool = True) -> Read | None:
+    """The value a text begins with; what follows it must be space if it is to stand `alone`."""
     twice = []
 
     def object_of(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -71,7 +60,7 @@ def decode(text: str, *, whole: bool = True) -> Whole | None:
         value, end = decoder.raw_decode(text.lstrip())
     except (ValueError, RecursionError):
         return None
-    return None if whole and text.lstrip()[end:].strip() else Whole(value, any(twice))
+    return None if alone and text.lstrip()[end:].strip() else Read(value, alone, any(twice))
 
 
 MOST_ERRORS = 5
