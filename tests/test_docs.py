@@ -3,8 +3,8 @@ import shlex
 from pathlib import Path
 
 import pytest
+from command_reference import reference
 
-from blade.cli.reference import reference
 from blade.cli.skill_validate import command_complaint
 
 DOCS = Path(__file__).parents[1] / "docs"

@@ -11,8 +11,7 @@ from blade.cli.options import AsJson, epilog, with_options, working_on
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
-    from blade.evals.aggregate import AggregateOptions
-    from blade.evals.profile import Profiled
+    from blade.evals.aggregate import AggregateOptions, Profiled
 
 EPILOG = epilog("blade eval profile out/word_math.jsonl", "blade eval profile run.jsonl --inputs asked.jsonl --json")
 
@@ -32,7 +31,7 @@ def profile(
     and true counts of expected and missing rollouts. Needs no server.
     """
     from blade.cli.eval_options import fail_if_missing
-    from blade.evals.profile import write_profile
+    from blade.evals.aggregate import write_profile
 
     with engine:
         result = write_profile(rollouts, options)

@@ -17,13 +17,11 @@ import msgspec
 from blade.benchmarks import Benchmark
 from blade.environments import Environment, Verdict
 from blade.errors import InputError, UsageError
-from blade.evals.aggregate import AggregateOptions, sidecar, write_aggregate
+from blade.evals.aggregate import AggregateOptions, read_expected, sidecar, write_aggregate
 from blade.evals.counted import REPEAT, TASK, Line, Task, is_number, read_lines
-from blade.evals.expected import read_expected
-from blade.evals.files import ENCODER, write_whole
+from blade.evals.files import ENCODER, movable, write_whole
 from blade.evals.materialize import read_tasks
 from blade.evals.rows import FAILURE, identity
-from blade.evals.shards import movable
 from blade.evals.skills import without_skill_calls
 from blade.rollouts.conform import BadRow, decode_any
 from blade.rollouts.sidecars import beside

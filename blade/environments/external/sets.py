@@ -135,12 +135,12 @@ class Checked(msgspec.Struct, frozen=True, kw_only=True):
     """Tasks whose right answer fails, or whose empty answer passes."""
 
 
-def check_external(external: External, progress: Callable[[int, int], None] = lambda done, total: None) -> Checked:
+def check_external(external: External) -> Checked:
     """Judges the right answer and an empty one for every task."""
     environment = load_environment(external.environment)
     problems: list[str] = []
     passes = without = 0
-    for number, task in enumerate(external.tasks, start=1):
+    for task in external.tasks:
         gold = environment.gold(task)
         if environment.verify(task, []).reward >= 1.0:
             problems.append(f"{task['task_id']}: an empty answer passes")
@@ -152,7 +152,6 @@ def check_external(external: External, progress: Callable[[int, int], None] = la
             if found.reward < 1.0:
                 told = {name: value for name, value in found.fields.items() if value and "error" in name}
                 problems.append(f"{task['task_id']}: its right answer fails" + (f" ({told})" if told else ""))
-        progress(number, len(external.tasks))
     return Checked(tasks=len(external.tasks), gold_passes=passes, without_gold=without, problems=problems)
 
 

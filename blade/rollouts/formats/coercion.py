@@ -6,6 +6,9 @@ from typing import Any
 
 import msgspec
 
+SHORT = 200
+"""Characters of a text that is still a value and not prose."""
+
 
 def content_text(content: Any) -> str:
     """The words of a content in any of the usual forms; anything else as its JSON."""
@@ -54,12 +57,12 @@ def scalars(values: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def short_values(values: Any, most: int = 200) -> dict[str, Any]:
+def short_values(values: Any) -> dict[str, Any]:
     """What an object says in single values and few words, for fields."""
     return {
         name: value
         for name, value in (values.items() if isinstance(values, dict) else ())
-        if (isinstance(value, str) and 0 < len(value) <= most) or number_or_none(value) is not None
+        if (isinstance(value, str) and 0 < len(value) <= SHORT) or number_or_none(value) is not None
     }
 
 
