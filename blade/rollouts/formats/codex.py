@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from blade.rollouts.formats.building import Trajectory, place
-from blade.rollouts.formats.claude_code import OBJECT, first_objects, read_session
+from blade.rollouts.formats.claude_code import first_objects, read_session
 from blade.rollouts.formats.coercion import (
     arguments_text,
     as_dict,
@@ -16,7 +16,7 @@ from blade.rollouts.formats.coercion import (
     text_or_none,
     whole,
 )
-from blade.rollouts.formats.files import BROKEN
+from blade.rollouts.formats.files import BROKEN, OBJECT
 from blade.rollouts.formats.reader import Found, Probe, Reader
 from blade.rollouts.values import Ending, Item, ItemKind, Rollout, Usage
 

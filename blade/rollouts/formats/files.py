@@ -14,6 +14,8 @@ from blade.rollouts.values import BadLine
 
 Decoded = TypeVar("Decoded")
 BROKEN = (msgspec.MsgspecError, RecursionError, UnicodeDecodeError)
+OBJECT = msgspec.json.Decoder(dict[str, Any])
+ANYTHING = msgspec.json.Decoder()
 
 
 def read_bytes(path: Path) -> bytes:
@@ -70,6 +72,20 @@ def json_lines(path: Path) -> Iterator[Record | BadLine]:
                 offset = chunk.offset + chunk.size
     except damage_errors() as error:
         yield BadLine(file=str(path), line=line, offset=offset, reason=f"cannot be read any further: {error}")
+
+
+def json_objects(path: Path) -> Iterator[tuple[Record, dict[str, Any]] | BadLine]:
+    """The objects of a file that has one on each line, each with its place; what is none is a bad line."""
+    for record in json_lines(path):
+        if isinstance(record, BadLine):
+            yield record
+            continue
+        try:
+            row = OBJECT.decode(record.data)
+        except BROKEN as error:
+            yield BadLine(file=str(path), line=record.line, offset=record.offset, reason=str(error))
+        else:
+            yield record, row
 
 
 def subfolders(folder: Path) -> list[Path]:

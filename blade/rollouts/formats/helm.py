@@ -15,7 +15,7 @@ import msgspec
 from blade.errors import InputError
 from blade.rollouts.formats.building import Trajectory, bad_line, place
 from blade.rollouts.formats.coercion import content_text, first_line, number_or_none, part, short_values, text_or_none
-from blade.rollouts.formats.files import BROKEN, read_json
+from blade.rollouts.formats.files import BROKEN, OBJECT, read_json
 from blade.rollouts.formats.reader import Found, Note, Probe, Reader
 from blade.rollouts.values import Ending, Expected, Rollout, Usage
 
@@ -85,7 +85,6 @@ class InstanceStats(msgspec.Struct, frozen=True):
 STATES = msgspec.json.Decoder(State)
 REQUEST = msgspec.json.Decoder(RequestState)
 ALL_STATS = msgspec.json.Decoder(list[InstanceStats])
-OBJECT = msgspec.json.Decoder(dict[str, Any])
 
 
 def recognises(probe: Probe) -> bool:

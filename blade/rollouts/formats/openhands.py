@@ -28,7 +28,7 @@ from blade.rollouts.formats.coercion import (
     text_or_none,
     whole,
 )
-from blade.rollouts.formats.files import BROKEN, json_lines
+from blade.rollouts.formats.files import json_objects
 from blade.rollouts.formats.harbor_trial import BY_NAME
 from blade.rollouts.formats.reader import Found, Note, Probe, Reader
 from blade.rollouts.formats.swe_reports import NO_VERDICT, Verdict, read_report
@@ -195,7 +195,6 @@ def is_prompt(event: Any) -> bool:
     return said and event.get("source") in ("user", None)
 
 
-OBJECT = msgspec.json.Decoder(dict[str, Any])
 OUTPUT, EVALUATED, REPORT = "output.jsonl", "output.swebench_eval.jsonl", "report.json"
 """What a run leaves in its folder; older evaluations wrote the rows again, with their reports."""
 ERRORS_AT = 1 << 48
@@ -245,16 +244,12 @@ def read(path: Path, wanted: Collection[int] | None = None) -> Iterator[Found]:
     reported = beside(rows)
     attempts, judged_itself, seen = Attempts(), False, set[str]()
     for file, start in ((rows, 0), (errors_file(rows), ERRORS_AT)):
-        for record in json_lines(file) if file is not None else ():
-            if isinstance(record, BadLine):
-                yield record
+        for found in json_objects(file) if file is not None else ():
+            if isinstance(found, BadLine):
+                yield msgspec.structs.replace(found, offset=start + found.offset)
                 continue
+            record, row = found
             offset = start + record.offset
-            try:
-                row = OBJECT.decode(record.data)
-            except BROKEN as error:
-                yield bad_line(file or rows, str(error), line=record.line, offset=offset)
-                continue
             task = task_of(row)
             if task is None:
                 yield bad_line(file or rows, "the row has no instance_id", line=record.line, offset=offset)

@@ -22,12 +22,11 @@ from blade.rollouts.formats.coercion import (
     text_or_none,
     whole,
 )
-from blade.rollouts.formats.files import read_json
+from blade.rollouts.formats.files import ANYTHING, read_json
 from blade.rollouts.formats.harbor_trial import BY_NAME
 from blade.rollouts.formats.reader import Found, Probe, Reader
 from blade.rollouts.values import Ending, EndingKind, Origin, Rollout, Usage
 
-ANYTHING = msgspec.json.Decoder()
 SUFFIXES = (".traj.json", ".traj")
 MINI: dict[str, tuple[EndingKind, Origin | None]] = {
     "Submitted": ("completed", None),

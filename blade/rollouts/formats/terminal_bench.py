@@ -14,7 +14,7 @@ import msgspec
 from blade.errors import InputError
 from blade.rollouts.formats.building import Trajectory, bad_line, place
 from blade.rollouts.formats.coercion import number_or_none, seconds_between, text_or_none, whole
-from blade.rollouts.formats.files import BROKEN, is_at, json_lines, read_bytes, read_json, subfolders
+from blade.rollouts.formats.files import ANYTHING, BROKEN, OBJECT, is_at, json_lines, read_bytes, read_json, subfolders
 from blade.rollouts.formats.reader import SMALL, Found, Probe, Reader
 from blade.rollouts.values import BadLine, Ending, EndingKind, Item, Origin, Rollout, TestStatus, Usage
 
@@ -68,8 +68,6 @@ class Metadata(msgspec.Struct, frozen=True):
 RUN = msgspec.json.Decoder(Results)
 ROWS = msgspec.json.Decoder(list[msgspec.Raw])
 METADATA_DECODER = msgspec.json.Decoder(Metadata)
-OBJECT = msgspec.json.Decoder(dict[str, Any])
-ANYTHING = msgspec.json.Decoder()
 
 
 def recognises(probe: Probe) -> bool:
