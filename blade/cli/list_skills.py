@@ -55,11 +55,9 @@ def show(entries: "list[SkillEntry]", *, whole: bool) -> None:
         line = foreign(entry.name, "cyan")
         line.append_text(foreign(f"  brings {', '.join(brings)}" if brings else "", "dim"))
         put(console, line)
-        said = entry.description if whole else first_sentence(entry.description)
+        said = entry.description
+        if not whole:
+            said = said.partition(". ")[0].removesuffix(".") + "."
         put(console, indented(foreign(said, "" if whole else "dim"), 4))
         if whole:
             put(console, indented(foreign(entry.path, "dim"), 4))
-
-
-def first_sentence(text: str) -> str:
-    return text.partition(". ")[0].removesuffix(".") + "."

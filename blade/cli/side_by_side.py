@@ -132,8 +132,11 @@ def print_against_expected(console: Console, pair: Pair) -> None:
                     line.append(f"  {word} ", "dim").append(bounded(value))
             put(console, line if difference.item is None else line.append(f"  #{difference.item}", "bold"))
         if not differences:
-            said = "as expected in all that the other did otherwise"
-            put(console, Text(SIGNS[side], SIDES[side]).append_text(foreign(f"{rollout_name(rollout)}: {said}")))
+            name, said = citation(rollout.task, rollout.repeat), "as expected in all that the other did otherwise"
+            put(
+                console,
+                Text(SIGNS[side], SIDES[side]).append_text(foreign(f"{one_line(name)}: {said}")),
+            )
         elif len(differences) > MOST_DIFFERENCES:
             put(console, indented(Text(f"… and {len(differences) - MOST_DIFFERENCES} more", "dim")))
 
@@ -197,10 +200,6 @@ def aligned(left: Sequence[Item], right: Sequence[Item]) -> Iterator[tuple[Item 
             else:
                 yield from ((one, None) for one in left[a + e : a + f])
                 yield from ((None, one) for one in right[c + g : c + h])
-
-
-def rollout_name(rollout: Rollout) -> str:
-    return one_line(citation(rollout.task, rollout.repeat))
 
 
 def is_spoken_with(rollout: Rollout) -> bool:

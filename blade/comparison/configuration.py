@@ -248,7 +248,8 @@ def changed_fields(first: Stated, second: Stated) -> list[ConfigChange]:
 def changed_tasks(base: Diagnosed, candidate: Diagnosed, pairing: Pairing) -> list[ConfigChange]:
     """Tasks only one run has, and shared tasks whose expected answer differs."""
     out: list[ConfigChange] = []
-    alone = [int((mine.knows & ~other.knows).sum()) for mine, other in both_ways(pairing)]
+    both_ways = ((pairing.base, pairing.candidate), (pairing.candidate, pairing.base))
+    alone = [int((mine.knows & ~other.knows).sum()) for mine, other in both_ways]
     if any(alone):
         mine, theirs = ([f"{count} {'task' if count == 1 else 'tasks'} of its own"] if count else [] for count in alone)
         out.append(ConfigChange(aspect="dataset", name=TASK_SET, base=mine, candidate=theirs))
@@ -259,10 +260,6 @@ def changed_tasks(base: Diagnosed, candidate: Diagnosed, pairing: Pairing) -> li
             said = f"differs on {differ} of {len(answers[0].keys() & answers[1].keys())} shared tasks"
             out.append(ConfigChange(aspect="dataset", name=field, base=[], candidate=[said]))
     return out
-
-
-def both_ways(pairing: Pairing) -> list[tuple[Scores, Scores]]:
-    return [(pairing.base, pairing.candidate), (pairing.candidate, pairing.base)]
 
 
 def sides(base: Diagnosed, candidate: Diagnosed, pairing: Pairing) -> list[tuple[Diagnosed, Scores]]:

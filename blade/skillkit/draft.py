@@ -217,7 +217,9 @@ def draft_text(name: str, found: Survey, success: str | None) -> str:
         table="\n".join(field_line(field) for field in found.fields) or "| (none beside the reward) | | | |",
         options="".join(f" --slice {table.field}" for table in found.analysis.slices[:2] if " " not in table.field)
         + (f" --success '{success}'" if success else ""),
-        patterns="\n".join(pattern_line(pattern) for pattern in draft_patterns(found)),
+        patterns="\n".join(
+            f"| `{one.code}` | {one.title} | {one.cause or 'open'} | {one.seen} |" for one in draft_patterns(found)
+        ),
         cautions="\n".join(f"- {line}" for line in cautions(found)),
     )
 
@@ -234,10 +236,6 @@ def scored(found: Survey, success: str | None) -> str:
 def field_line(field: FieldSeen) -> str:
     whose = "task" if field.of_task else "attempt, or not known"
     return f"| `{field.name}` | {', '.join(field.kinds)} | {whose} | {field.example} |"
-
-
-def pattern_line(pattern: Pattern) -> str:
-    return f"| `{pattern.code}` | {pattern.title} | {pattern.cause or 'open'} | {pattern.seen} |"
 
 
 def cautions(found: Survey) -> list[str]:

@@ -104,7 +104,8 @@ class Numbers:
         prompts, runs, metrics = set[str](), set[str | None](), set[str]()
         for at, _, row in found:
             if isinstance(row, dict):
-                order = index_of(row.get("testIdx"), at)
+                index = row.get("testIdx")
+                order = index if isinstance(index, int) and not isinstance(index, bool) else at
                 case = digest(row["testCase"])
                 cases[case] = min(order, cases.get(case, order))
                 prompts.add(label_of(row))
@@ -122,10 +123,6 @@ class Numbers:
 def digest(case: dict[str, Any]) -> bytes:
     """The same for the same test case."""
     return hashlib.blake2b(msgspec.json.encode(case, order="sorted"), digest_size=16).digest()
-
-
-def index_of(value: Any, otherwise: int) -> int:
-    return value if isinstance(value, int) and not isinstance(value, bool) else otherwise
 
 
 def run_of(row: dict[str, Any]) -> str | None:

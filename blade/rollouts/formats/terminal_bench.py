@@ -206,7 +206,7 @@ def rollout(trial: dict[str, Any], task: str, about: Metadata, folder: Path) -> 
         **options,
     }
     fields = {key: value for key, value in trial.items() if key not in OWN and isinstance(value, str | int | float)}
-    output = last_words(home / "panes" / "post-test.txt") if home else None
+    output = text_of(home / "panes" / "post-test.txt")[-KEPT:] if home else None
     return Rollout(
         task=task,
         repeat=0,
@@ -275,10 +275,6 @@ def text_of(file: Path) -> str:
         return file.read_text("utf-8", "replace").strip() if file.is_file() else ""
     except OSError:
         return ""
-
-
-def last_words(file: Path) -> str:
-    return text_of(file)[-KEPT:]
 
 
 def decoded_any(file: Path) -> Any:

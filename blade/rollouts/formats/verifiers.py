@@ -4,7 +4,7 @@ The older rows are rollouts; a line of the newer file is an episode, in which se
 that are trained or evaluated are rollouts; a judge's or a simulated user's trace is not.
 """
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -353,7 +353,7 @@ def read(path: Path, wanted: Collection[int] | None = None) -> Iterator[Found]:
             yield msgspec.structs.replace(rollout, run=environment, source=where)
 
 
-Maker = partial[Rollout]
+Maker = Callable[[str, int], Rollout]
 
 
 def makers(row: dict[str, Any], metadata: dict[str, Any]) -> list[tuple[str, Maker]]:
@@ -364,14 +364,10 @@ def makers(row: dict[str, Any], metadata: dict[str, Any]) -> list[tuple[str, Mak
         evaluated = [trace for trace in traces if part(trace, "agent").get("trainable") is not False] or traces
         if task is None:
             return []
-        made = [(task, partial(trace_rollout, row, trace)) for trace in evaluated]
+        made: list[tuple[str, Maker]] = [(task, TraceRollout(row, trace).rollout) for trace in evaluated]
         return made or [(task, partial(episode_without_traces, row))]
     example = text_or_none(row.get("example_id"))
     return [] if example is None or "completion" not in row else [(example, partial(output_rollout, row, metadata))]
-
-
-def trace_rollout(episode: dict[str, Any], trace: dict[str, Any], task: str, repeat: int) -> Rollout:
-    return TraceRollout(episode, trace).rollout(task, repeat)
 
 
 def metadata_of(path: Path) -> dict[str, Any]:
