@@ -56,8 +56,8 @@ def evaluate(
     found = find_benchmark(benchmark, root)
     target = msgspec.structs.replace(run_options.writing_to(target, out), judge=judge)
     jobs = {
-        variant.label: make_job(found, target, msgspec.structs.replace(wishes, skills=variant.skills, force=force))
-        for variant in parse_variants(variants)
+        label: make_job(found, target, msgspec.structs.replace(wishes, skills=skills, force=force))
+        for label, skills in parse_variants(variants).items()
     }
     options = RunOptions(concurrency=concurrency, resume=True, force=force, server=target.server)
     results = [run_variant(job, out / f"{label}.jsonl", label=label, options=options) for label, job in jobs.items()]
