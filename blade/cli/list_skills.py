@@ -1,14 +1,11 @@
 """`blade list skills`: which Agent Skills there are."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, Any
 
 import typer
 
 from blade.cli.options import AsJson, epilog
-
-if TYPE_CHECKING:
-    from blade.skillkit.shelf import SkillEntry
 
 EPILOG = epilog("blade list skills", "blade list skills tau --json", "blade list skills --root Gym")
 
@@ -37,27 +34,27 @@ def skills(
         else:
             show([entry], whole=True)
         return
-    shelf = read_shelf(root)
-    say_problems(shelf.problems)
+    found, problems = read_shelf(root)
+    say_problems(problems)
     if as_json:
-        print_as_json(shelf.skills)
+        print_as_json(found)
     else:
-        show(shelf.skills, whole=False)
+        show(found, whole=False)
 
 
-def show(entries: "list[SkillEntry]", *, whole: bool) -> None:
+def show(entries: list[dict[str, Any]], *, whole: bool) -> None:
     """Name and parts on a line, the description under it; of many, its first sentence."""
     from blade.cli.terminal import foreign, indented, make_console, put
 
     console = make_console()
     for entry in entries:
-        brings = ["a taxonomy pack"] * entry.taxonomy + entry.scripts
-        line = foreign(entry.name, "cyan")
+        brings = ["a taxonomy pack"] * entry["taxonomy"] + entry["scripts"]
+        line = foreign(entry["name"], "cyan")
         line.append_text(foreign(f"  brings {', '.join(brings)}" if brings else "", "dim"))
         put(console, line)
-        said = entry.description
+        said = entry["description"]
         if not whole:
             said = said.partition(". ")[0].removesuffix(".") + "."
         put(console, indented(foreign(said, "" if whole else "dim"), 4))
         if whole:
-            put(console, indented(foreign(entry.path, "dim"), 4))
+            put(console, indented(foreign(entry["path"], "dim"), 4))

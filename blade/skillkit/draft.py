@@ -35,22 +35,15 @@ class Pattern(NamedTuple):
     cause: str | None = None
 
 
-class General(NamedTuple):
-    """What a signal that any benchmark can show becomes in a taxonomy."""
-
-    code: str
-    cause: str
-    intervention: str
-    when: dict[str, Any]
-
-
 GENERAL = {
-    "empty_output": General("no_output", "IR", "environment", {"fact": "output_items", "equals": 0}),
-    "truncated": General("cut_off", "BI", "agent_loop", {"status": "truncated"}),
-    "refusal": General("refused", "BI", "prompt", {"fact": "refused", "is_true": True}),
-    "no_tool_call": General("no_tool_called", "BI", "prompt", {"fact": "tool_calls", "equals": 0}),
-    "repeated_tool_call": General("repeated_call", "BI", "agent_loop", {"fact": "looped_calls", "at_least": 3}),
-    "ignored_tool_error": General("stopped_at_error", "BI", "agent_loop", {"fact": "ended_on_error", "is_true": True}),
+    "empty_output": Pattern("no_output", "", {"fact": "output_items", "equals": 0}, "environment", "", "IR"),
+    "truncated": Pattern("cut_off", "", {"status": "truncated"}, "agent_loop", "", "BI"),
+    "refusal": Pattern("refused", "", {"fact": "refused", "is_true": True}, "prompt", "", "BI"),
+    "no_tool_call": Pattern("no_tool_called", "", {"fact": "tool_calls", "equals": 0}, "prompt", "", "BI"),
+    "repeated_tool_call": Pattern("repeated_call", "", {"fact": "looped_calls", "at_least": 3}, "agent_loop", "", "BI"),
+    "ignored_tool_error": Pattern(
+        "stopped_at_error", "", {"fact": "ended_on_error", "is_true": True}, "agent_loop", "", "BI"
+    ),
 }
 
 
@@ -123,9 +116,7 @@ def draft_patterns(found: Survey) -> list[Pattern]:
 
 
 def seen_generally(signal: Signal) -> Pattern:
-    known = GENERAL[signal.code]
-    seen = sightings(signal.failed, signal.passed)
-    return Pattern(known.code, signal.title, known.when, known.intervention, seen, cause=known.cause)
+    return GENERAL[signal.code]._replace(title=signal.title, seen=sightings(signal.failed, signal.passed))
 
 
 def sightings(failing: int, passing: int) -> str:
