@@ -19,8 +19,8 @@ def formats(as_json: AsJson = False) -> None:
         print_as_json(known)
         return
     console = make_console()
-    width = max(len(entry.name) for entry in known) + 2
+    width = max(len(entry["name"]) for entry in known) + 2
     for entry in known:
-        line = foreign(entry.name.ljust(width), "cyan")
-        line.append_text(foreign(entry.title, ""))
+        line = foreign(entry["name"].ljust(width), "cyan")
+        line.append_text(foreign(entry["title"], ""))
         put(console, line)

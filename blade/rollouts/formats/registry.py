@@ -9,8 +9,6 @@ from importlib import import_module
 from importlib.metadata import entry_points
 from pathlib import Path
 
-import msgspec
-
 from blade.errors import InputError, UsageError
 from blade.rollouts.formats.reader import Probe, Reader
 
@@ -83,23 +81,11 @@ def passed_over(path: Path) -> bool:
     return any(reader.passes_over(probe) for reader in all_readers().values())
 
 
-class FormatEntry(msgspec.Struct, frozen=True, kw_only=True):
-    """A format that can be read."""
-
-    name: str
-    """What `--format` calls it."""
-    title: str
-    """What a person calls it."""
-    source: str
-    """`blade`, or the package that brings the reader."""
-
-
-def list_formats() -> list[FormatEntry]:
-    """Every format that can be read, by name."""
-    readers = all_readers().values()
-    entries = [FormatEntry(name=name, title=title, source="blade") for name, title in NATIVE.items()]
-    ours = {reader.name for reader in READERS}
-    for reader in readers:
-        source = "blade" if reader.name in ours else "installed"
-        entries.append(FormatEntry(name=reader.name, title=reader.title, source=source))
-    return sorted(entries, key=lambda entry: entry.name)
+def list_formats() -> list[dict[str, str]]:
+    """Every format that can be read, by name; its source is `blade`, or a package that is installed beside it."""
+    titles = {**NATIVE, **{reader.name: reader.title for reader in all_readers().values()}}
+    ours = {*NATIVE, *(reader.name for reader in READERS)}
+    return [
+        {"name": name, "title": titles[name], "source": "blade" if name in ours else "installed"}
+        for name in sorted(titles)
+    ]
