@@ -159,7 +159,7 @@ def load(rollouts: Path, options: AggregateOptions) -> Loaded:
     inputs = options.inputs or beside(rollouts, "inputs")
     expected = read_expected(inputs) if inputs is not None else None
     scored = read_scored(
-        [rollouts],
+        rollouts,
         duplicates=options.duplicates,
         recipe=options.recipe,
         subsets=options.slices,
