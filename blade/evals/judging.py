@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 
 from blade.environments import Environment, load_environment
-from blade.environments.items import message
+from blade.environments.answering import message
 from blade.environments.judged.verifier import LABELS, RIGHT, Judged, Opinion
 from blade.errors import InputError
 from blade.evals.files import read_lines

@@ -11,12 +11,11 @@ from typing import Any
 import msgspec
 
 from blade.environments import Session
-from blade.environments.items import readable
+from blade.environments.answering import readable
 from blade.errors import InputError
 from blade.llm.model import Item
 from blade.rollouts.skills import CATALOG_START, SKILL_TOOL
-from blade.skillkit.frontmatter import SKILL_FILE
-from blade.skillkit.skill import Skill, find_skills, hash_files, read_files, read_skill
+from blade.skillkit.skill import SKILL_FILE, Skill, find_skills, hash_files, read_files, read_skill
 
 TOOL = SKILL_TOOL
 LONGEST = 40_000

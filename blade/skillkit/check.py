@@ -19,9 +19,9 @@ from blade.errors import InputError, Problem
 from blade.skillkit.body import REFERENCES, files_below, link_problems, reference_problems, size_problems
 from blade.skillkit.evals import eval_problems
 from blade.skillkit.fields import house_problems, spec_problems
-from blade.skillkit.frontmatter import SKILL_FILE, Parts, read_parts
 from blade.skillkit.markdown import Fenced, Prose, blocks, code_spans
 from blade.skillkit.scripts import script_problems
+from blade.skillkit.skill import SKILL_FILE, Parts, read_parts
 
 CommandCheck = Callable[[Sequence[str], bool], str | None]
 """Says what is wrong with the words after `blade`; the flag says whether they are a whole command or just a mention."""

@@ -17,7 +17,7 @@ from blade.diagnosis.packs.load import TAXONOMY
 from blade.errors import InputError, UsageError
 from blade.rollouts import Run
 from blade.skillkit.fields import NAME
-from blade.skillkit.frontmatter import SKILL_FILE
+from blade.skillkit.skill import SKILL_FILE
 from blade.skillkit.survey import Clue, FieldSeen, Survey, sounds_like_verdict, survey
 
 MOST_MATCHED = 4

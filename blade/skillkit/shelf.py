@@ -6,9 +6,8 @@ from typing import Any
 
 from blade.diagnosis.packs.load import TAXONOMY, skills_folder
 from blade.errors import InputError, Problem, UsageError
-from blade.skillkit.frontmatter import SKILL_FILE
 from blade.skillkit.scripts import script_files
-from blade.skillkit.skill import Skill, find_skills, read_skill
+from blade.skillkit.skill import SKILL_FILE, Skill, find_skills, read_skill
 
 PLACES = ("skills", ".agents/skills", ".claude/skills", ".codex/skills")
 """Where a checkout keeps its skills; the first that is there is meant."""

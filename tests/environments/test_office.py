@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from test_benchmark_tasks import tasks_of
 
-from blade.environments.items import function_call, message
+from blade.environments.answering import function_call, message
 from blade.environments.office.desk import TOOLS, Desk, check_arguments
 from blade.environments.office.verifier import ENVIRONMENT
 

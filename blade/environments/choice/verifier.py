@@ -12,8 +12,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from blade.environments.answering import TextEnvironment, marked_lines, own_part
-from blade.environments.command import judge_rows
-from blade.environments.environment import Task, Verdict
+from blade.environments.environment import Task, Verdict, judge_rows
 from blade.rollouts.boxes import last_boxed
 
 # A letter stands alone, or before a sign that ends it: "A farmer" is no choice, "A) a farmer" and "A because" are.

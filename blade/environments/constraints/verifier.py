@@ -10,9 +10,8 @@ import re
 from collections.abc import Iterator
 
 from blade.environments.answering import TextEnvironment
-from blade.environments.command import judge_rows
 from blade.environments.constraints.checks import CHECKS, arguments_for, missing_arguments
-from blade.environments.environment import Task, Verdict
+from blade.environments.environment import Task, Verdict, judge_rows
 from blade.errors import InputError
 
 CAN_NOT = r"""(?:can(?:no|['’])t | can\s+not | won['’]t | will\s+not | (?:a|['’])m\s+(?:unable|not\s+able)\s+to

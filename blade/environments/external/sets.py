@@ -6,10 +6,10 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from blade.environments.answering import final_text
 from blade.environments.environment import load_environment
 from blade.environments.external import code, questions, tools
 from blade.environments.external.row_files import NotATask, Row, read_rows
-from blade.environments.items import final_text
 from blade.errors import InputError, UsageError
 
 Fields = Mapping[str, Any]

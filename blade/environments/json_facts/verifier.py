@@ -12,8 +12,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple, NoReturn
 
 from blade.environments.answering import TextEnvironment
-from blade.environments.command import judge_rows
-from blade.environments.environment import Task, Verdict
+from blade.environments.environment import Task, Verdict, judge_rows
 
 FENCE = re.compile(r"```(?:json)?[ \t]*\n(.*?)(?:\n[ \t]*```|\Z)", re.DOTALL | re.IGNORECASE)
 MOST_STARTS = 50

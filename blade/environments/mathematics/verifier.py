@@ -9,8 +9,7 @@ import importlib.util
 import re
 
 from blade.environments.answering import TextEnvironment, marked_lines, own_part
-from blade.environments.command import judge_rows
-from blade.environments.environment import Task, Verdict
+from blade.environments.environment import Task, Verdict, judge_rows
 from blade.environments.helper import Helper
 from blade.errors import InputError
 from blade.rollouts.boxes import last_boxed

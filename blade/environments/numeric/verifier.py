@@ -13,8 +13,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from blade.environments.answering import TextEnvironment, marked_lines, own_part
-from blade.environments.command import judge_rows
-from blade.environments.environment import Task, Verdict
+from blade.environments.environment import Task, Verdict, judge_rows
 from blade.environments.numeric.numbers import find_numbers, plain_text, read_number, value_of, write_number
 from blade.rollouts.boxes import last_boxed
 

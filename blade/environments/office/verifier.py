@@ -13,9 +13,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from blade.environments.command import judge_rows
-from blade.environments.environment import Item, Session, Task, Verdict
-from blade.environments.items import final_text, function_call, message, readable
+from blade.environments.answering import final_text, function_call, message, readable
+from blade.environments.environment import Item, Session, Task, Verdict, judge_rows
 from blade.environments.office.desk import TOOLS, Desk, Row, plain
 
 MOST_CALLS = 200

@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from blade.environments.answering import TextEnvironment, own_part
-from blade.environments.command import judge_rows
-from blade.environments.environment import Task, Verdict
+from blade.environments.environment import Task, Verdict, judge_rows
 from blade.environments.helper import Helper
 from blade.errors import InputError
 

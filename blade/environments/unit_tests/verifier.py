@@ -16,8 +16,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from blade.environments.answering import TextEnvironment
-from blade.environments.command import judge_rows
-from blade.environments.environment import Task, Verdict
+from blade.environments.environment import Task, Verdict, judge_rows
 from blade.environments.unit_tests.guest.wire import pack
 from blade.environments.unit_tests.sandbox import (
     Died,
