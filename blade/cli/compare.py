@@ -52,8 +52,7 @@ def compare(
     options: "AnalyzeOptions",
     engine: "AbstractContextManager[object]",
     base: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="Run to compare the others with; the first one by default."),
+        str | None, typer.Option(metavar="NAME", help="Run to compare the others with; the first one by default.")
     ] = None,
     fail_on_regression: Annotated[
         bool, typer.Option("--fail-on-regression", help="Exit with code 1 if any run regressed from the base.")

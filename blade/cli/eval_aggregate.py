@@ -25,8 +25,7 @@ EPILOG = epilog(
 @with_options(options=counting, engine=working_on)
 def aggregate(
     rollouts: Annotated[
-        list[str],
-        typer.Argument(metavar="ROLLOUTS", help="A rollout file, or the shards of a run: files or globs."),
+        list[str], typer.Argument(metavar="ROLLOUTS", help="A rollout file, or the shards of a run: files or globs.")
     ],
     *,
     output: Annotated[

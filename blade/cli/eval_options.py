@@ -48,8 +48,7 @@ def counting(
     recipe: Annotated[
         str | None,
         typer.Option(
-            metavar="SERVER",
-            help="Gym server whose scoring is used; by default the one that belongs to the agent.",
+            metavar="SERVER", help="Gym server whose scoring is used; by default the one that belongs to the agent."
         ),
     ] = None,
     duplicates: Annotated[

@@ -30,8 +30,7 @@ class Confidence(StrEnum):
 def label(
     folder: Folder,
     task: Annotated[
-        str | None,
-        typer.Argument(metavar="[TASK]", help="Task key; omit it with --mode.", show_default=False),
+        str | None, typer.Argument(metavar="[TASK]", help="Task key; omit it with --mode.", show_default=False)
     ] = None,
     *,
     cause: Annotated[

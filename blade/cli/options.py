@@ -26,8 +26,7 @@ AsJson = Annotated[
     bool, typer.Option("--json", help="Print a single JSON document on stdout; commentary goes to stderr.")
 ]
 Root = Annotated[
-    Path | None,
-    typer.Option(metavar="DIR", help="Checkout that contains `benchmarks/`; the current one by default."),
+    Path | None, typer.Option(metavar="DIR", help="Checkout that contains `benchmarks/`; the current one by default.")
 ]
 MaxChars = Annotated[
     int,

@@ -134,8 +134,7 @@ def analysing(
         ),
     ] = None,
     prices: Annotated[
-        Path | None,
-        typer.Option("--prices", metavar="FILE", help="Price table to use instead of the built-in one."),
+        Path | None, typer.Option("--prices", metavar="FILE", help="Price table to use instead of the built-in one.")
     ] = None,
 ) -> "AnalyzeOptions":
     """How they are analysed; a price table by its absolute path, as later commands find it again."""

@@ -133,10 +133,7 @@ def print_against_expected(console: Console, pair: Pair) -> None:
             put(console, line if difference.item is None else line.append(f"  #{difference.item}", "bold"))
         if not differences:
             name, said = citation(rollout.task, rollout.repeat), "as expected in all that the other did otherwise"
-            put(
-                console,
-                Text(SIGNS[side], SIDES[side]).append_text(foreign(f"{one_line(name)}: {said}")),
-            )
+            put(console, Text(SIGNS[side], SIDES[side]).append_text(foreign(f"{one_line(name)}: {said}")))
         elif len(differences) > MOST_DIFFERENCES:
             put(console, indented(Text(f"… and {len(differences) - MOST_DIFFERENCES} more", "dim")))
 

@@ -13,10 +13,7 @@ from blade.errors import ProblemsFound
 if TYPE_CHECKING:
     from blade.errors import Problem
 
-EPILOG = epilog(
-    "blade skill validate skills",
-    "blade skill validate skills/my-skill --run-scripts --json",
-)
+EPILOG = epilog("blade skill validate skills", "blade skill validate skills/my-skill --run-scripts --json")
 
 
 def validate(

@@ -18,16 +18,7 @@ from typing import Any, NamedTuple
 from blade.environments.answering import TextEnvironment
 from blade.environments.environment import Task, Verdict, judge_rows
 from blade.environments.unit_tests.guest.wire import pack
-from blade.environments.unit_tests.sandbox import (
-    Died,
-    Guest,
-    GuestDied,
-    Limits,
-    Outcome,
-    Raised,
-    Returned,
-    outcome_of,
-)
+from blade.environments.unit_tests.sandbox import Died, Guest, GuestDied, Limits, Outcome, Raised, Returned, outcome_of
 
 FENCE = re.compile(r"```[ \t]*(?:python3?|py)?[ \t]*\n(.*?)(?:\n[ \t]*```|\Z)", re.DOTALL | re.IGNORECASE)
 CODE_LINE = re.compile(

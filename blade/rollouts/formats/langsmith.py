@@ -69,10 +69,7 @@ def describe(trace: str, rows: list[Any]) -> tuple[list[Span], TraceInfo]:
         mean = number_or_none(stats.get("avg")) if isinstance(stats, dict) else None
         scores[name] = [] if mean is None else [mean]
     return [span_of(row) for row in rows], TraceInfo(
-        task=task,
-        run=run,
-        fields={**own_metadata(root), **short_values({"name": root.get("name")})},
-        scores=scores,
+        task=task, run=run, fields={**own_metadata(root), **short_values({"name": root.get("name")})}, scores=scores
     )
 
 

@@ -298,8 +298,5 @@ def add_output(steps: Trajectory, output: Any) -> None:
 
 
 READER = Reader(
-    name="promptfoo",
-    title="promptfoo evaluations (results.json or results.jsonl)",
-    recognises=recognises,
-    read=read,
+    name="promptfoo", title="promptfoo evaluations (results.json or results.jsonl)", recognises=recognises, read=read
 )

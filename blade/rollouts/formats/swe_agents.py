@@ -289,10 +289,7 @@ def history_items(history: Any, steps: list[dict[str, Any]]) -> list[Any]:
 
 
 MINI_READER = Reader(
-    name="mini-swe-agent",
-    title="mini-swe-agent trajectories (*.traj.json)",
-    recognises=recognises_mini,
-    read=read,
+    name="mini-swe-agent", title="mini-swe-agent trajectories (*.traj.json)", recognises=recognises_mini, read=read
 )
 SWE_AGENT_READER = Reader(
     name="swe-agent", title="SWE-agent trajectories (*.traj)", recognises=recognises_swe_agent, read=read

@@ -18,16 +18,7 @@ from blade.rollouts.formats.coercion import (
     scalars,
     text_or_none,
 )
-from blade.rollouts.values import (
-    Ending,
-    EndingKind,
-    Expected,
-    ItemKind,
-    Origin,
-    Rollout,
-    TestStatus,
-    Usage,
-)
+from blade.rollouts.values import Ending, EndingKind, Expected, ItemKind, Origin, Rollout, TestStatus, Usage
 
 FINISHED = ("user_stop", "agent_stop")
 ENDINGS: dict[str, tuple[EndingKind, Origin | None]] = {
