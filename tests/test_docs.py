@@ -3,9 +3,9 @@ import shlex
 from pathlib import Path
 
 import pytest
+from command_reference import reference
 
-from blade.cli.command_check import command_complaint
-from blade.cli.reference import reference
+from blade.cli.skill_validate import command_complaint
 
 DOCS = Path(__file__).parents[1] / "docs"
 PAGES = sorted(DOCS.glob("*.md"))

@@ -7,54 +7,15 @@ next is counted, so an interrupted analysis loses nothing: with its replies cach
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 
-import msgspec
-
-from blade.analyst.asking import Opinion, Reader, form_opinion
-from blade.analyst.narrating import Writing
-from blade.analyst.prompt import Question, with_precedent
+from blade.analyst.asking import AnalystOptions, Opinion, Reader, form_opinion
+from blade.analyst.prompt import Question, questions, tasks_to_read, with_precedent
 from blade.analyst.record import keep_opinion
-from blade.analyst.selection import questions, tasks_to_read
 from blade.errors import UsageError
-from blade.llm.model import Model, Sampling
+from blade.llm.model import Model
 from blade.report.workspace import Workspace, append_label
 
-MOST_DIVES = 5
-"""Tasks of which the narrative compares a passing and a failing rollout."""
 Told = Callable[[Opinion, int, int], None]
 """Called with each opinion, how many there are so far, and of how many."""
-
-
-class AnalystOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """How the reading is done."""
-
-    tasks: int | None = None
-    """Tasks read at most; all when not given."""
-    votes: int = 1
-    """Independent readings of a task, at most; more than one only where the first is not sure."""
-    attempts: int = 3
-    """Answers taken from a reading before it counts as undecided."""
-    chars: int = 24_000
-    """Characters of trajectories shown per task, about."""
-    concurrency: int = 4
-    """Number of tasks to ask about in parallel."""
-    again: bool = False
-    """Whether tasks that a reader has judged are read too."""
-    narrative: bool = True
-    """Whether prose is written as well."""
-    sampling: Sampling = Sampling(temperature=0.0, max_output_tokens=4000, seed=0)
-    """How answers are drawn."""
-
-    @property
-    def writing(self) -> Writing:
-        """How the narrative is written then."""
-        dives = MOST_DIVES if self.tasks is None else min(MOST_DIVES, self.tasks)
-        return Writing(
-            dives=dives,
-            chars=self.chars,
-            attempts=self.attempts,
-            concurrency=self.concurrency,
-            sampling=self.sampling,
-        )
 
 
 def plan(workspace: Workspace, options: AnalystOptions) -> list[Question]:

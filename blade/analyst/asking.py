@@ -17,6 +17,34 @@ from blade.diagnosis.labels import CONFIDENCES, Confidence, Label
 from blade.llm.model import Model, Sampling
 from blade.rollouts import Run
 
+MOST_DIVES = 5
+
+
+class AnalystOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """How the reading is done."""
+
+    tasks: int | None = None
+    """Tasks read at most; all when not given."""
+    votes: int = 1
+    """Independent readings of a task, at most; more than one only where the first is not sure."""
+    attempts: int = 3
+    """Answers taken from a reading before it counts as undecided."""
+    chars: int = 24_000
+    """Characters of trajectories shown per task, about."""
+    concurrency: int = 4
+    """Number of tasks to ask about in parallel."""
+    again: bool = False
+    """Whether tasks that a reader has judged are read too."""
+    narrative: bool = True
+    """Whether prose is written as well."""
+    sampling: Sampling = Sampling(temperature=0.0, max_output_tokens=4000, seed=0)
+    """How answers are drawn."""
+
+    @property
+    def dives(self) -> int:
+        """Tasks of which the narrative compares a passing and a failing rollout, at most."""
+        return MOST_DIVES if self.tasks is None else min(MOST_DIVES, self.tasks)
+
 
 class Vote(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What one conversation about a task came to."""

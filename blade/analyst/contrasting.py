@@ -8,12 +8,11 @@ from collections.abc import Iterator
 import msgspec
 
 from blade.analyst.answer import Proof, cite, renamed
-from blade.analyst.conversation import NotAccepted, read_json
+from blade.analyst.conversation import NotAccepted, fenced, instructions, read_json
 from blade.analyst.excerpts import Excerpt, take_excerpt
 from blade.analyst.facts import LONGEST_QUOTE, literal, quote_template
 from blade.analyst.points import check_section, check_words, sentence
-from blade.analyst.quoting import fenced, instructions
-from blade.analyst.selection import KEYS
+from blade.analyst.prompt import KEYS
 from blade.audit.narrated import Standard
 from blade.diagnosis.labels import Evidence
 from blade.errors import BladeError

@@ -10,11 +10,11 @@ from typing import NamedTuple, TypeVar
 
 import msgspec
 
+from blade.analyst.asking import AnalystOptions
 from blade.analyst.contrasting import HEADING, Pair, Told, accept_difference, pairs
-from blade.analyst.conversation import Talk, talk
+from blade.analyst.conversation import Talk, fenced, instructions, talk
 from blade.analyst.facts import Offer, facts_of, quotes_of
 from blade.analyst.points import Needs, Offers, accept_points, schema_for
-from blade.analyst.quoting import fenced, instructions
 from blade.audit.narrated import Standard
 from blade.diagnosis.labels import is_by_rule
 from blade.llm.model import Model, Request, Sampling, user_message
@@ -138,31 +138,16 @@ class Story(msgspec.Struct, frozen=True, kw_only=True):
     """Sections that never held, with the last reason."""
 
 
-class Writing(msgspec.Struct, frozen=True, kw_only=True):
-    """How the narrative is written."""
-
-    dives: int
-    """Tasks of which a passing and a failing rollout are compared, at most."""
-    chars: int
-    """Characters of trajectories shown per task, about."""
-    attempts: int
-    """Answers taken before a part counts as not written."""
-    concurrency: int
-    """Questions asked at once."""
-    sampling: Sampling
-    """How answers are drawn."""
-
-
 class Writer(NamedTuple):
     """Who writes, how, and what it is held against."""
 
     model: Model
-    how: Writing
+    how: AnalystOptions
     standard: Standard
     progress: Progress
 
 
-def plan_story(workspace: Workspace, how: Writing) -> list[Asked]:
+def plan_story(workspace: Workspace, how: AnalystOptions) -> list[Asked]:
     """What would be asked with the labels as they are now; what the model finds on the way adds to it."""
     standard = Standard(workspace)
     asked = [
@@ -176,7 +161,7 @@ def plan_story(workspace: Workspace, how: Writing) -> list[Asked]:
     ]
 
 
-async def narrate(workspace: Workspace, model: Model, how: Writing, *, progress: Progress) -> Story:
+async def narrate(workspace: Workspace, model: Model, how: AnalystOptions, *, progress: Progress) -> Story:
     """Asks for every part."""
     writer = Writer(model, how, Standard(workspace), progress)
     compared = list(pairs(workspace, writer.standard, most=how.dives, chars=how.chars))

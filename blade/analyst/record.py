@@ -4,7 +4,7 @@
 each other even on tasks where a person has the last word.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from itertools import combinations
 from pathlib import Path
 
@@ -12,7 +12,7 @@ import msgspec
 import numpy as np
 
 from blade.analyst.asking import Opinion
-from blade.diagnosis.labels import Label, every_label
+from blade.diagnosis.labels import every_label
 from blade.errors import InputError
 from blade.metrics.agreement import Agreement, agree
 from blade.report.files import append_line, locked
@@ -78,11 +78,8 @@ def common(first: Mapping[str, str], second: Mapping[str, str]) -> list[str]:
 def labels_by_kind(workspace: Workspace) -> dict[str, dict[str, str]]:
     """By kind of author: the cause of every task it labelled last, drafts without their question mark."""
     said: dict[str, dict[str, str]] = {"rule": {}, "llm": {}, "human": {}}
-    for label in [*every_label(workspace.folder / LABELS), *opinion_labels(workspace.folder)]:
+    opinions = [one.label for one in read_opinions(workspace.folder).values() if one.label is not None]
+    for label in [*every_label(workspace.folder / LABELS), *opinions]:
         kind = label.author.partition(":")[0]
         said[kind][label.task] = label.cause.rstrip("?")
     return said
-
-
-def opinion_labels(folder: Path) -> Sequence[Label]:
-    return [opinion.label for opinion in read_opinions(folder).values() if opinion.label is not None]

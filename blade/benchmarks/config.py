@@ -9,9 +9,8 @@ from typing import Any
 
 import msgspec
 
-from blade.benchmarks.directives import apply_directives
+from blade.benchmarks.directives import apply_directives, interpolate
 from blade.benchmarks.includes import Root, find_layers, merge_layers
-from blade.benchmarks.interpolation import interpolate
 from blade.benchmarks.nodes import ConfigError, Node, plain
 from blade.errors import Problem
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -21,89 +22,33 @@ class Has(msgspec.Struct, frozen=True, kw_only=True):
     """A golden report."""
 
 
-class Listing(msgspec.Struct, frozen=True, kw_only=True):
+KEPT = ("success", "skill", "slices", "temperature", "top_p", "max_output_tokens", "max_turns")
+
+
+def list_benchmark(benchmark: Benchmark) -> dict[str, Any]:
     """One row of the list of benchmarks."""
-
-    name: str
-    """What `--benchmark` takes."""
-    domain: str | None
-    """As its environment declares."""
-    description: str | None
-    """What it asks."""
-    agent: str
-    """Implementation of the agent."""
-    agent_name: str
-    """The agent's instance, as rollouts name it."""
-    environment: str | None
-    """Implementation of the environment; None when the agent judges itself, or a missing file declares it."""
-    num_repeats: int
-    """Rollouts per task."""
-    has: Has
-    """Which parts are there."""
+    names = ("name", "domain", "description", "agent", "agent_name", "environment", "num_repeats")
+    return {**{name: getattr(benchmark, name) for name in names}, "has": what_is_there(benchmark)}
 
 
-class Details(Listing, frozen=True, kw_only=True):
+def describe(benchmark: Benchmark) -> dict[str, Any]:
     """Everything a user may ask about one benchmark; paths are relative to the checkout."""
 
-    config: str
-    """The file that declares it."""
-    includes: list[str]
-    """Files that one builds on, in the order they are merged."""
-    data: str | None
-    """The frozen tasks; None when whoever runs it names the file."""
-    sha256: str | None
-    """What they hash to."""
-    prepare_script: str
-    """What makes them."""
-    prompt: str | None
-    """Templates that turn a task into a request."""
-    success: str | None
-    """When a rollout is a success."""
-    skill: str | None
-    """The Agent Skill for its rollouts."""
-    slices: list[str]
-    """Fields worth cutting results by."""
-    temperature: float | None
-    """Sampling temperature."""
-    top_p: float | None
-    """Nucleus sampling."""
-    max_output_tokens: int | None
-    """Maximum tokens per reply."""
-    max_turns: int | None
-    """Requests per rollout."""
+    def shown(path: Path | None) -> str | None:
+        if path is None or not path.is_relative_to(benchmark.root):
+            return None if path is None else path.as_posix()
+        return path.relative_to(benchmark.root).as_posix()
 
-
-def list_benchmark(benchmark: Benchmark) -> Listing:
-    """The row of a benchmark."""
-    return Listing(
-        name=benchmark.name,
-        domain=benchmark.domain,
-        description=benchmark.description,
-        agent=benchmark.agent,
-        agent_name=benchmark.agent_name,
-        environment=benchmark.environment,
-        num_repeats=benchmark.num_repeats,
-        has=what_is_there(benchmark),
-    )
-
-
-def describe(benchmark: Benchmark) -> Details:
-    """All about a benchmark."""
-
-    def shown(path: Path) -> str:
-        return path.relative_to(benchmark.root).as_posix() if path.is_relative_to(benchmark.root) else path.as_posix()
-
-    row = msgspec.structs.asdict(list_benchmark(benchmark))
-    kept = ("sha256", "success", "skill", "slices", "temperature", "top_p", "max_output_tokens", "max_turns")
-    return Details(
-        **row,
-        **{name: getattr(benchmark, name) for name in kept},
-        config=shown(benchmark.config),
-        includes=[shown(path) for path in benchmark.files if path != benchmark.config],
-        data=None if benchmark.data is None else shown(benchmark.data),
-        prepare_script=shown(benchmark.prepare_script),
-        prompt=None if benchmark.prompt is None else shown(benchmark.prompt),
-    )
+    return {
+        **list_benchmark(benchmark),
+        "config": shown(benchmark.config),
+        "includes": [shown(path) for path in benchmark.files if path != benchmark.config],
+        "data": shown(benchmark.data),
+        "sha256": benchmark.sha256,
+        "prepare_script": shown(benchmark.prepare_script),
+        "prompt": shown(benchmark.prompt),
+        **{name: getattr(benchmark, name) for name in KEPT},
+    }
 
 
 def what_is_there(benchmark: Benchmark) -> Has:

@@ -11,8 +11,7 @@ from blade.cli.options import AsJson, Folder, epilog
 from blade.errors import UsageError
 
 if TYPE_CHECKING:
-    from blade.analyst.analyze import AnalystOptions
-    from blade.analyst.asking import Opinion
+    from blade.analyst.asking import AnalystOptions, Opinion
     from blade.analyst.publishing import Published
     from blade.llm.budget import Budget
     from blade.llm.model import Model
@@ -82,7 +81,7 @@ def analyze(
     or edited by hand is never replaced. Secrets are removed before anything is sent. Replies are kept, so that a second
     run is free.
     """
-    from blade.analyst.analyze import AnalystOptions
+    from blade.analyst.asking import AnalystOptions
     from blade.cli.folders import open_folder
     from blade.llm.budget import Budget
     from blade.llm.model import Sampling
@@ -149,16 +148,16 @@ async def read_and_write(workspace: "Workspace", model: "Model", options: "Analy
     from blade.analyst.analyze import analyze
     from blade.analyst.narrating import narrate
     from blade.analyst.publishing import KEPT, has_foreign_narrative, publish_story
-    from blade.cli.analyze_summary import Counter, tell_part
+    from blade.cli.analyze_summary import tell_opinion, tell_part
     from blade.report.workspace import open_workspace
 
-    opinions = await analyze(workspace, model, options, told=Counter())
+    opinions = await analyze(workspace, model, options, told=tell_opinion)
     if not options.narrative:
         return opinions, None
     if has_foreign_narrative(workspace.folder):
         return opinions, KEPT
     workspace = open_workspace(workspace.folder)
-    story = await narrate(workspace, model, options.writing, progress=tell_part)
+    story = await narrate(workspace, model, options, progress=tell_part)
     return opinions, publish_story(workspace, story, author=f"llm:{model.name}")
 
 
@@ -192,13 +191,13 @@ def show_plan(workspace: "Workspace", options: "AnalystOptions", budget: "Budget
     from blade.analyst.narrating import plan_story
     from blade.analyst.publishing import has_foreign_narrative
     from blade.cli.analyze_summary import make_plan, print_plan
-    from blade.cli.terminal import make_console, print_value_as_json
+    from blade.cli.terminal import make_console, print_as_json
 
     writes = options.narrative and not has_foreign_narrative(workspace.folder)
-    story = plan_story(workspace, options.writing) if writes else []
+    story = plan_story(workspace, options) if writes else []
     shown = make_plan(plan(workspace, options), story, options, budget)
     if as_json:
-        print_value_as_json(shown)
+        print_as_json(shown)
     else:
         print_plan(make_console(), shown)
 
@@ -206,11 +205,11 @@ def show_plan(workspace: "Workspace", options: "AnalystOptions", budget: "Budget
 def show_agent(workspace: "Workspace", command: str, *, as_json: bool) -> None:
     """What would be started, and on what."""
     from blade.analyst.agent import author_of, command_line
-    from blade.cli.terminal import foreign, make_console, print_values_as_json, put
+    from blade.cli.terminal import foreign, make_console, print_as_json, put
 
     words = command_line(command, author=author_of(command))
     if as_json:
-        print_values_as_json({"folder": str(workspace.folder), "skill": SKILL, "command": words})
+        print_as_json({"folder": str(workspace.folder), "skill": SKILL, "command": words})
         return
     place = f"Nothing is started. In a folder with a copy of {workspace.folder} and the skill {SKILL}:"
     put(make_console(), foreign(place), foreign("\n".join(words)))
@@ -220,13 +219,13 @@ def finish(workspace: "Workspace", came: Came, *, as_json: bool) -> None:
     """Renders the report with the new labels and prose, and says what came of the reading."""
     from blade.analyst.record import agreements
     from blade.audit.narrated import render_narrated
-    from blade.cli.analyze_summary import Outcome, print_outcome
-    from blade.cli.terminal import make_console, print_value_as_json
+    from blade.cli.analyze_summary import print_outcome
+    from blade.cli.terminal import make_console, print_as_json
     from blade.report.workspace import open_workspace
 
     workspace, _ = render_narrated(open_workspace(workspace.folder))
-    outcome = Outcome(opinions=came[0], agreements=agreements(workspace), narrative=came[1])
+    (opinions, story), agreed = came, agreements(workspace)
     if as_json:
-        print_value_as_json(outcome)
+        print_as_json({"opinions": opinions, "agreements": agreed, "narrative": story})
     else:
-        print_outcome(make_console(), workspace, outcome)
+        print_outcome(make_console(), str(workspace.folder), opinions, agreed, story)

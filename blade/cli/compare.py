@@ -5,42 +5,19 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+import msgspec
 import typer
 
-from blade.cli.engines import Engine, EngineName, RayAddress, working_on
-from blade.cli.options import AsJson, epilog
-from blade.cli.reading_options import (
-    Choice,
-    ClusterField,
-    Duplicates,
-    ExpectedRepeats,
-    GroupBy,
-    InputFormat,
-    Jobs,
-    Join,
-    NoCache,
-    OutputField,
-    Pack,
-    PriceTable,
-    Quiet,
-    Records,
-    RepeatField,
-    RewardField,
-    Score,
-    Slices,
-    SuccessRule,
-    TaskField,
-    Trajectories,
-    TrueWords,
-    Variant,
-    Where,
-    fields_in,
-    prices_path,
-)
+from blade.cli.options import AsJson, epilog, with_options, working_on
+from blade.cli.reading_options import InputFormat, Quiet, analysing, reading
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
     from blade.cli.contenders import Gathered
     from blade.comparison import CompareOptions, Comparison
+    from blade.diagnosis import AnalyzeOptions
+    from blade.rollouts import ReadOptions
 
 
 class OutputFormat(StrEnum):
@@ -58,6 +35,7 @@ EPILOG = epilog(
 )
 
 
+@with_options(read=reading, options=analysing, engine=working_on)
 def compare(
     inputs: Annotated[
         list[str],
@@ -67,34 +45,14 @@ def compare(
             show_default=False,
         ),
     ],
+    *,
     out: Annotated[Path, typer.Option(metavar="DIR", help="Output folder.")] = Path("blade-comparison"),
     input_format: InputFormat = None,
-    task_field: TaskField = None,
-    repeat_field: RepeatField = None,
-    reward_field: RewardField = None,
-    output_field: OutputField = None,
-    score: Score = None,
-    variant: Variant = None,
-    true_words: TrueWords = None,
-    where: Where = None,
-    records: Records = None,
-    trajectories: Trajectories = None,
-    join: Join = None,
-    group_by: GroupBy = None,
-    success: SuccessRule = None,
-    slice: Slices = None,
-    cluster_field: ClusterField = None,
-    pack: Pack = None,
-    prices: PriceTable = None,
-    expected_repeats: ExpectedRepeats = None,
-    duplicates: Duplicates = Choice.first,
-    jobs: Jobs = None,
-    engine: Engine = EngineName.local,
-    ray_address: RayAddress = None,
-    no_cache: NoCache = False,
+    read: "ReadOptions",
+    options: "AnalyzeOptions",
+    engine: "AbstractContextManager[object]",
     base: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="Run to compare the others with; the first one by default."),
+        str | None, typer.Option(metavar="NAME", help="Run to compare the others with; the first one by default.")
     ] = None,
     fail_on_regression: Annotated[
         bool, typer.Option("--fail-on-regression", help="Exit with code 1 if any run regressed from the base.")
@@ -119,35 +77,11 @@ def compare(
     reading hold for rollout files; a folder is read again as it was diagnosed.
     """
     from blade.cli.contenders import gather
-    from blade.cli.pipeline import cores
     from blade.cli.progress import ReadingBar
     from blade.comparison import CompareOptions
-    from blade.diagnosis import AnalyzeOptions
-    from blade.rollouts import ReadOptions
 
-    read = ReadOptions(
-        format=input_format,
-        task_field=task_field,
-        repeat_field=repeat_field,
-        reward_field=reward_field,
-        output_field=output_field,
-        score=score,
-        variant=variant,
-        true_words=fields_in(true_words, "--true-words"),
-        where=where,
-        records=records,
-        trajectories=tuple(trajectories or ()),
-        join=join,
-        group_by=fields_in(group_by),
-        duplicates=duplicates.value,
-        expected_repeats=expected_repeats,
-        jobs=jobs or cores(),
-        use_cache=not no_cache,
-    )
-    options = AnalyzeOptions(
-        success=success, slices=tuple(slice or ()), cluster_field=cluster_field, prices=prices_path(prices), pack=pack
-    )
-    with working_on(engine, ray_address), ReadingBar(wanted=not quiet) as bar:
+    read = msgspec.structs.replace(read, format=input_format)
+    with engine, ReadingBar(wanted=not quiet) as bar:
         gathered = gather(inputs, read=read, options=options, base=base, progress=bar)
         found, notes = write_groups(out, gathered, CompareOptions())
     if junit is not None:
@@ -219,7 +153,7 @@ def print_comment(found: dict[str, "Comparison"], out: Path, link: str | None) -
 def render(found: dict[str, "Comparison"], notes: list[str], out: Path, *, as_json: bool, quiet: bool) -> None:
     """The summary for a person, or the comparisons for a program."""
     from blade.cli.compare_summary import print_comparison, print_comparisons
-    from blade.cli.terminal import make_console, print_json, print_values_as_json
+    from blade.cli.terminal import make_console, print_as_json, print_json
     from blade.report.comparison_report import COMPARISON
 
     only = found.get("")
@@ -227,7 +161,7 @@ def render(found: dict[str, "Comparison"], notes: list[str], out: Path, *, as_js
         print_json((out / COMPARISON).read_bytes())
     elif as_json:
         runs = [{"name": name, "comparison": comparison} for name, comparison in found.items()]
-        print_values_as_json({"comparisons": runs, "notes": notes})
+        print_as_json({"comparisons": runs, "notes": notes})
     elif quiet:
         return
     elif only is not None:

@@ -78,8 +78,7 @@ def print_step(console: "Console", *words: str) -> None:
 
 def print_excerpts(console: "Console", workspace: "Workspace") -> None:
     """A look into a failing rollout, and at where a failing and a passing one part."""
-    from blade.cli.pairs import compare
-    from blade.cli.side_by_side import print_comparison
+    from blade.cli.side_by_side import compare, print_comparison
     from blade.cli.trajectory import print_rollout, select_rollout
 
     analysis, folder = workspace.analysis, str(workspace.folder)

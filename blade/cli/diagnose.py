@@ -3,43 +3,19 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+import msgspec
 import typer
 
-from blade.cli.engines import Engine, EngineName, RayAddress, working_on
-from blade.cli.options import AsJson, Root, epilog
-from blade.cli.reading_options import (
-    Choice,
-    ClusterField,
-    Duplicates,
-    ExpectedRepeats,
-    Format,
-    GroupBy,
-    Jobs,
-    Join,
-    NoCache,
-    OutputField,
-    Pack,
-    PriceTable,
-    Quiet,
-    Records,
-    RepeatField,
-    RewardField,
-    Score,
-    Slices,
-    SuccessRule,
-    TaskField,
-    Trajectories,
-    TrueWords,
-    Variant,
-    Where,
-    fields_in,
-    prices_path,
-)
+from blade.cli.options import AsJson, Root, epilog, with_options, working_on
+from blade.cli.reading_options import Format, Quiet, analysing, reading
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
     from blade.cli.pipeline import Done
     from blade.diagnosis import AnalyzeOptions
     from blade.report.workspace import Workspace
+    from blade.rollouts import ReadOptions
 
 EPILOG = epilog(
     "blade diagnose rollouts.jsonl --out out",
@@ -53,6 +29,7 @@ EPILOG = epilog(
 )
 
 
+@with_options(read=reading, options=analysing, engine=working_on)
 def diagnose(
     inputs: Annotated[
         list[str],
@@ -62,35 +39,16 @@ def diagnose(
             show_default=False,
         ),
     ],
+    *,
     out: Annotated[Path, typer.Option(metavar="DIR", help="Output folder.")] = Path("blade-out"),
     format: Format = None,
-    task_field: TaskField = None,
-    repeat_field: RepeatField = None,
-    reward_field: RewardField = None,
-    output_field: OutputField = None,
-    score: Score = None,
-    variant: Variant = None,
-    true_words: TrueWords = None,
-    where: Where = None,
-    records: Records = None,
-    trajectories: Trajectories = None,
-    join: Join = None,
-    group_by: GroupBy = None,
+    read: "ReadOptions",
     benchmark: Annotated[
         str | None,
         typer.Option(metavar="NAME", help="Benchmark to take the success rule, slices and taxonomy pack from."),
     ] = None,
-    success: SuccessRule = None,
-    slice: Slices = None,
-    cluster_field: ClusterField = None,
-    pack: Pack = None,
-    prices: PriceTable = None,
-    expected_repeats: ExpectedRepeats = None,
-    duplicates: Duplicates = Choice.first,
-    jobs: Jobs = None,
-    engine: Engine = EngineName.local,
-    ray_address: RayAddress = None,
-    no_cache: NoCache = False,
+    options: "AnalyzeOptions",
+    engine: "AbstractContextManager[object]",
     follow: Annotated[
         bool, typer.Option("--follow", help="Diagnose again whenever the inputs have grown, until Ctrl-C.")
     ] = False,
@@ -110,35 +68,12 @@ def diagnose(
     """
     from blade.cli.follow import follow as followed
     from blade.cli.inputs import STDIN, is_pipe, resolved_inputs
-    from blade.cli.pipeline import Done, cores, diagnose_into
+    from blade.cli.pipeline import Done, diagnose_into
     from blade.cli.progress import ReadingBar
-    from blade.diagnosis import AnalyzeOptions
     from blade.engine import engine_for, use
     from blade.errors import UsageError
-    from blade.rollouts import ReadOptions
 
-    read = ReadOptions(
-        format=format,
-        task_field=task_field,
-        repeat_field=repeat_field,
-        reward_field=reward_field,
-        output_field=output_field,
-        score=score,
-        variant=variant,
-        true_words=fields_in(true_words, "--true-words"),
-        where=where,
-        records=records,
-        trajectories=tuple(trajectories or ()),
-        join=join,
-        group_by=fields_in(group_by),
-        duplicates=duplicates.value,
-        expected_repeats=expected_repeats,
-        jobs=jobs or cores(),
-        use_cache=not no_cache,
-    )
-    options = AnalyzeOptions(
-        success=success, slices=tuple(slice or ()), cluster_field=cluster_field, prices=prices_path(prices), pack=pack
-    )
+    read = msgspec.structs.replace(read, format=format)
     if benchmark is not None:
         options = as_benchmark_says(options, benchmark, root)
     if until_idle is not None and not follow:
@@ -155,7 +90,7 @@ def diagnose(
         if follow and not quiet:
             typer.echo(f"blade: {state_sentence(found[0])}", err=True)
 
-    with working_on(engine, ray_address):
+    with engine:
         if follow:
             followed(inputs, format, look, until_idle=until_idle, as_json=as_json)
         else:

@@ -23,12 +23,11 @@ def diff(
     That is the first item and the first tool call that differ.
     """
     from blade.cli.folders import open_folder
-    from blade.cli.pairs import compare
-    from blade.cli.side_by_side import print_comparison
-    from blade.cli.terminal import make_console, print_value_as_json
+    from blade.cli.side_by_side import compare, print_comparison
+    from blade.cli.terminal import make_console, print_as_json
 
     pair = compare(open_folder(folder), left, right, context=context, max_chars=max_chars, any_task=any_task)
     if as_json:
-        print_value_as_json(pair.shown())
+        print_as_json(pair.shown())
     else:
         print_comparison(make_console(), pair)

@@ -5,23 +5,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from blade.cli.engines import Engine, EngineName, RayAddress, working_on
-from blade.cli.eval_options import (
-    Benchmark,
-    Choice,
-    Duplicates,
-    ExpectedRepeats,
-    FailOnMissing,
-    Inputs,
-    RecipeName,
-    Slices,
-    SuccessRule,
-)
-from blade.cli.options import AsJson, Root, epilog
+from blade.cli.eval_options import FailOnMissing, counting
+from blade.cli.options import AsJson, epilog, with_options, working_on
 from blade.errors import InputError, UsageError
 
 if TYPE_CHECKING:
-    from blade.evals.aggregate import Aggregated
+    from contextlib import AbstractContextManager
+
+    from blade.evals.aggregate import Aggregated, AggregateOptions
     from blade.evals.shards import Merged
 
 EPILOG = epilog(
@@ -31,11 +22,12 @@ EPILOG = epilog(
 )
 
 
+@with_options(options=counting, engine=working_on)
 def aggregate(
     rollouts: Annotated[
-        list[str],
-        typer.Argument(metavar="ROLLOUTS", help="A rollout file, or the shards of a run: files or globs."),
+        list[str], typer.Argument(metavar="ROLLOUTS", help="A rollout file, or the shards of a run: files or globs.")
     ],
+    *,
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", metavar="FILE", help="Where shards are merged to, sorted by task and repeat."),
@@ -43,41 +35,30 @@ def aggregate(
     seed_shards: Annotated[
         bool, typer.Option("--seed-shards", help="Every file is one more seed: count its repeats on from the last.")
     ] = False,
-    inputs: Inputs = None,
-    benchmark: Benchmark = None,
-    success: SuccessRule = None,
-    slice: Slices = None,
-    recipe: RecipeName = None,
-    duplicates: Duplicates = Choice.error,
-    expected_repeats: ExpectedRepeats = None,
+    options: "AggregateOptions",
     fail_on_missing: FailOnMissing = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an output that exists.")] = False,
-    engine: Engine = EngineName.local,
-    ray_address: RayAddress = None,
+    engine: "AbstractContextManager[object]",
     as_json: AsJson = False,
-    root: Root = None,
 ) -> None:
     """Write per-agent metrics; merge shards first.
 
     They stand beside the rollouts, as NeMo Gym names and fills them. Merging resolves duplicates, joins inputs and
     failures, and counts what is missing. Needs no server.
     """
-    import msgspec
-
-    from blade.cli.eval_options import aggregate_options, fail_if_missing
+    from blade.cli.eval_options import fail_if_missing
     from blade.evals.aggregate import write_aggregate
+    from blade.evals.shards import merge_shards
 
-    asked = aggregate_options(benchmark=benchmark, success=success, slices=slice, recipe=recipe, root=root)
-    options = msgspec.structs.replace(
-        asked, inputs=inputs, duplicates=duplicates.value, expected_repeats=expected_repeats
-    )
     paths = shards_of(rollouts, output)
     merged = None
     if output is not None:
-        merged = merge(paths, output, duplicates=duplicates, seed_shards=seed_shards, overwrite=overwrite)
+        merged = merge_shards(
+            paths, output, duplicates=options.duplicates, seed_shards=seed_shards, overwrite=overwrite
+        )
     elif seed_shards:
         raise UsageError("--seed-shards needs --output, where the renumbered rollouts go.")
-    with working_on(engine, ray_address):
+    with engine:
         result = write_aggregate(paths[0] if output is None else output, options)
     render(result, merged, as_json=as_json)
     fail_if_missing(result.agents, wanted=fail_on_missing)
@@ -98,24 +79,18 @@ def shards_of(rollouts: list[str], output: Path | None) -> list[Path]:
     return paths
 
 
-def merge(paths: list[Path], output: Path, *, duplicates: Choice, seed_shards: bool, overwrite: bool) -> "Merged":
-    from blade.evals.shards import merge_shards
-
-    return merge_shards(paths, output, duplicates=duplicates.value, seed_shards=seed_shards, overwrite=overwrite)
-
-
 def render(result: "Aggregated", merged: "Merged | None", *, as_json: bool) -> None:
     """What was written, for a program or a person."""
     import msgspec
 
     from blade.cli.eval_options import agent_lines, say
-    from blade.cli.terminal import print_values_as_json
+    from blade.cli.terminal import print_as_json
     from blade.report.numbers import plural
     from blade.report.text import one_line
 
     say([*(merged.notes if merged else []), *result.notes])
     if as_json:
-        print_values_as_json({**msgspec.structs.asdict(result), "merged": merged})
+        print_as_json({**msgspec.structs.asdict(result), "merged": merged})
         return
     for line in agent_lines(result.agents):
         typer.echo(one_line(line, 300))

@@ -40,7 +40,7 @@ def calibrate(
     Prints Cohen's kappa, how many right answers it takes for right and wrong ones for wrong, how often the order of
     what it reads changes its mind, and what it cost. A label is correct, incorrect or not_attempted, or true or false.
     """
-    from blade.cli.terminal import print_value_as_json
+    from blade.cli.terminal import print_as_json
     from blade.errors import ProblemsFound
     from blade.evals.jobs import JudgeTarget
     from blade.evals.judging import calibrate as hold
@@ -53,7 +53,7 @@ def calibrate(
     finally:
         judge.close()
     if as_json:
-        print_value_as_json(found)
+        print_as_json(found)
     else:
         show(found)
     kappa = found.agreement.kappa

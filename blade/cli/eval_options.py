@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from blade.cli.options import Root
 from blade.errors import UsageError
 
 if TYPE_CHECKING:
@@ -22,45 +23,42 @@ class Choice(StrEnum):
     error = "error"
 
 
-Duplicates = Annotated[Choice, typer.Option(help="Which of several conflicting rows counts; `error` exits with 1.")]
-Inputs = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="FILE",
-        help="Materialized inputs, which state what was expected; by default the file beside the rollouts.",
-    ),
-]
-Benchmark = Annotated[
-    str | None, typer.Option(metavar="NAME", help="Benchmark whose success rule and slices are used.")
-]
-SuccessRule = Annotated[
-    str | None, typer.Option(metavar="RULE", help="When a rollout is a success, e.g. 'reward >= 1.0'.")
-]
-Slices = Annotated[
-    list[str] | None, typer.Option(metavar="FIELD", help="Also give pass@k by this task field; may be repeated.")
-]
-RecipeName = Annotated[
-    str | None,
-    typer.Option(
-        metavar="SERVER", help="Gym server whose scoring is used; by default the one that belongs to the agent."
-    ),
-]
-ExpectedRepeats = Annotated[
-    int | None,
-    typer.Option(min=1, metavar="N", help="Number of rollouts each task should have, if no inputs state it."),
-]
 FailOnMissing = Annotated[
     bool, typer.Option("--fail-on-missing", help="Exit with code 1 if expected rollouts are missing.")
 ]
 
 
-def aggregate_options(
-    *,
-    benchmark: str | None,
-    success: str | None,
-    slices: list[str] | None,
-    recipe: str | None,
-    root: Path | None,
+def counting(
+    inputs: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Materialized inputs, which state what was expected; by default the file beside the rollouts.",
+        ),
+    ] = None,
+    benchmark: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Benchmark whose success rule and slices are used.")
+    ] = None,
+    success: Annotated[
+        str | None, typer.Option(metavar="RULE", help="When a rollout is a success, e.g. 'reward >= 1.0'.")
+    ] = None,
+    slice: Annotated[
+        list[str] | None, typer.Option(metavar="FIELD", help="Also give pass@k by this task field; may be repeated.")
+    ] = None,
+    recipe: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SERVER", help="Gym server whose scoring is used; by default the one that belongs to the agent."
+        ),
+    ] = None,
+    duplicates: Annotated[
+        Choice, typer.Option(help="Which of several conflicting rows counts; `error` exits with 1.")
+    ] = Choice.error,
+    expected_repeats: Annotated[
+        int | None,
+        typer.Option(min=1, metavar="N", help="Number of rollouts each task should have, if no inputs state it."),
+    ] = None,
+    root: Root = None,
 ) -> "AggregateOptions":
     """What a user asked for, on top of what the benchmark says."""
     from blade.benchmarks import find_benchmark
@@ -69,8 +67,11 @@ def aggregate_options(
     known = find_benchmark(benchmark, root) if benchmark is not None else None
     return AggregateOptions(
         success=success or (known.success if known else None),
-        slices=tuple(dict.fromkeys([*(slices or []), *(known.slices if known else [])])),
+        slices=tuple(dict.fromkeys([*(slice or []), *(known.slices if known else [])])),
         recipe=None if recipe is None else recipe_named(recipe),
+        inputs=inputs,
+        duplicates=duplicates.value,
+        expected_repeats=expected_repeats,
     )
 
 

@@ -94,7 +94,7 @@ def make_again(name: str, root: Path | None, *, write: bool, as_json: bool) -> N
 
 def make_external(kind: str, source: Path, out: Path | None, *, split: str | None, check: bool, as_json: bool) -> None:
     """A benchmark of somebody's set, or what its own answers score."""
-    from blade.cli.terminal import print_values_as_json
+    from blade.cli.terminal import print_as_json
     from blade.environments.external import check_external, load_external, write_package
     from blade.errors import ProblemsFound
 
@@ -106,7 +106,7 @@ def make_external(kind: str, source: Path, out: Path | None, *, split: str | Non
     checked = check_external(external) if check else None
     if as_json:
         told = {"benchmark": place, "environment": external.environment, "tasks": len(external.tasks)}
-        print_values_as_json({**told, "left_out": external.left_out, "check": checked})
+        print_as_json({**told, "left_out": external.left_out, "check": checked})
     else:
         tell_external(external, place or source)
         if checked is not None:
@@ -141,13 +141,13 @@ def tell_checked(checked: "Checked") -> None:
 
 def render(made: "Prepared", *, as_json: bool) -> None:
     """What was made, for a program or a person."""
-    from blade.cli.terminal import print_values_as_json
+    from blade.cli.terminal import print_as_json
     from blade.report.text import one_line
 
     if as_json:
         import msgspec
 
-        print_values_as_json({**msgspec.structs.asdict(made), "problems": made.problems})
+        print_as_json({**msgspec.structs.asdict(made), "problems": made.problems})
         return
     state = "written" if made.written else "as frozen" if made.sha256 == made.frozen_sha256 else "not as frozen"
     typer.echo(one_line(f"{made.benchmark}: {made.tasks} tasks, {state}, sha256 {made.sha256}", 300))

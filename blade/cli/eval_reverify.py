@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from blade.cli import run_options
-from blade.cli.options import AsJson, Root, epilog
+from blade.cli.options import AsJson, Root, epilog, with_options
 
 if TYPE_CHECKING:
+    from blade.evals.jobs import JudgeTarget
     from blade.evals.reverify import Reverified
 
 EPILOG = epilog(
@@ -19,9 +20,11 @@ EPILOG = epilog(
 MOST = 20
 
 
+@with_options(judge=run_options.judging)
 def reverify(
     rollouts: Annotated[Path, typer.Argument(metavar="ROLLOUTS", help="A rollout file.", show_default=False)],
     benchmark: Annotated[str, typer.Option(metavar="NAME", help="Benchmark whose environment judges.")],
+    *,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="FILE", help="Where the rollouts with new verdicts go.")
     ] = None,
@@ -33,9 +36,7 @@ def reverify(
     jobs: Annotated[
         int | None, typer.Option(min=1, metavar="N", help="Rollouts judged at a time; all cores by default.")
     ] = None,
-    judge_model: run_options.JudgeModel = None,
-    judge_url: run_options.JudgeUrl = None,
-    judge_votes: run_options.JudgeVotes = 3,
+    judge: "JudgeTarget | None",
     fail_on_change: Annotated[
         bool, typer.Option("--fail-on-change", help="Exit with 1 when any reward changes.")
     ] = False,
@@ -61,7 +62,6 @@ def reverify(
     if known.environment is None:
         raise UsageError(f"{known.name} is judged by its agent '{known.agent}', so there is no verifier to ask again.")
     options = ReverifyOptions(inputs=inputs, output=output, overwrite=overwrite, limit=limit, jobs=jobs or cores())
-    judge = run_options.make_judge(judge_model, judge_url, judge_votes)
     environment = judging_environment(known.environment, judge)
     try:
         with ReadingBar() as bar:
@@ -75,12 +75,12 @@ def reverify(
 def render(result: "Reverified", *, as_json: bool) -> None:
     """What changed, for a program or a person."""
     from blade.cli.eval_options import say
-    from blade.cli.terminal import print_value_as_json
+    from blade.cli.terminal import print_as_json
     from blade.report.text import one_line
 
     say(result.notes)
     if as_json:
-        print_value_as_json(result)
+        print_as_json(result)
         return
     typer.echo(
         f"{result.judged} of {result.rollouts} rollouts judged again: {len(result.changed)} rewards changed, "

@@ -5,15 +5,17 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+import msgspec
 import typer
 
 from blade.cli import run_options
-from blade.cli.engines import Engine, EngineName, RayAddress, working_on
-from blade.cli.options import AsJson, epilog
+from blade.cli.options import AsJson, epilog, with_options, working_on
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
     from blade.engine.cluster import Cluster
-    from blade.evals.jobs import Job
+    from blade.evals.jobs import Job, JudgeTarget, Target, Wishes
     from blade.evals.run import RunResult
 
 INTERRUPTED = 130
@@ -25,48 +27,33 @@ EPILOG = epilog(
 )
 
 
+@with_options(target=run_options.targeting, judge=run_options.judging, wishes=run_options.wishing, engine=working_on)
 def run(
     benchmark: run_options.Benchmark,
-    model: run_options.Model,
+    *,
     output: Annotated[
         Path, typer.Option(metavar="FILE", help="File to append rollouts to; sidecars are written beside it.")
     ],
-    base_url: run_options.BaseUrl = None,
-    api: run_options.ChosenApi = run_options.Api.auto,
-    tools: run_options.CalledTools = run_options.Tools.native,
+    target: "Target",
     agent_url: Annotated[
         str | None,
         typer.Option(metavar="URL", help="NeMo Gym agent that plays and judges instead, e.g. http://localhost:8000."),
     ] = None,
-    agent_cmd: run_options.AgentCommand = None,
-    agent_network: run_options.AgentNetwork = False,
-    agent_files: run_options.AgentFiles = False,
-    agent_env: run_options.AgentVariables = None,
-    judge_model: run_options.JudgeModel = None,
-    judge_url: run_options.JudgeUrl = None,
-    judge_votes: run_options.JudgeVotes = 3,
+    judge: "JudgeTarget | None",
     skills: Annotated[
         str | None, typer.Option(metavar="DIR", help="Folder of Agent Skills the model can open.")
     ] = None,
-    repeats: run_options.Repeats = None,
-    limit: run_options.Limit = None,
-    concurrency: run_options.Concurrency = 8,
-    temperature: run_options.Temperature = None,
-    top_p: run_options.TopP = None,
-    max_output_tokens: run_options.MaxOutputTokens = None,
+    wishes: "Wishes",
     max_turns: Annotated[int | None, typer.Option(min=1, metavar="N", help="Maximum replies per rollout.")] = None,
     max_rollout_tokens: Annotated[
         int | None, typer.Option(min=1, metavar="N", help="Maximum tokens of all replies of a rollout.")
     ] = None,
-    seed: run_options.Seed = 0,
-    timeout: run_options.Timeout = 600.0,
-    attempts: run_options.Attempts = 6,
+    concurrency: run_options.Concurrency = 8,
     resume: Annotated[bool, typer.Option("--resume", help="Continue an earlier run on the same output.")] = False,
     force: Annotated[
         bool, typer.Option("--force", help="Overwrite earlier rollouts; with --resume, continue despite changes.")
     ] = False,
-    engine: Engine = EngineName.local,
-    ray_address: RayAddress = None,
+    engine: "AbstractContextManager[Cluster | None]",
     root: run_options.Root = None,
     as_json: AsJson = False,
 ) -> None:
@@ -76,36 +63,19 @@ def run(
     answer (they are in FILE's failures sidecar, and --resume tries them again), 130 after Ctrl-C.
     """
     from blade.benchmarks.catalog import find_benchmark
-    from blade.cli.eval_progress import watching
+    from blade.cli.progress import watching
     from blade.evals.files import RunFiles
-    from blade.evals.jobs import Target, Wishes, make_job
+    from blade.evals.jobs import make_job
     from blade.evals.run import RunOptions, run_job
 
-    target = Target(
-        model=model,
-        base_url=base_url,
-        api=api.value,
-        tools=tools.value,
-        agent_url=agent_url,
-        agent_cmd=agent_cmd,
-        agent=run_options.make_agent(output.parent, agent_env, network=agent_network, files=agent_files),
-        judge=run_options.make_judge(judge_model, judge_url, judge_votes),
-        timeout=timeout,
-        attempts=attempts,
-    )
-    wishes = Wishes(
-        sampling=run_options.make_sampling(temperature, top_p, max_output_tokens=max_output_tokens, seed=seed),
-        repeats=repeats,
-        limit=limit,
-        max_turns=max_turns,
-        max_rollout_tokens=max_rollout_tokens,
-        skills=skills,
-        force=force,
+    target = msgspec.structs.replace(run_options.writing_to(target, output.parent), agent_url=agent_url, judge=judge)
+    wishes = msgspec.structs.replace(
+        wishes, max_turns=max_turns, max_rollout_tokens=max_rollout_tokens, skills=skills, force=force
     )
     make = partial(make_job, find_benchmark(benchmark, root), target, wishes)
     job = make()
     options = RunOptions(concurrency=concurrency, resume=resume, force=force, server=target.server)
-    with working_on(engine, ray_address) as cluster, watching() as watch:
+    with engine as cluster, watching() as watch:
         if cluster is not None:
             job = spread(job, cluster, make, concurrency)
         result = run_job(job, RunFiles(output), options=options, watch=watch)
@@ -115,8 +85,6 @@ def run(
 
 def spread(job: "Job", cluster: "Cluster", make: "Callable[[], Job]", concurrency: int) -> "Job":
     """The job, played on the cluster."""
-    import msgspec
-
     from blade.evals.spread import SpreadPlayer
 
     player = SpreadPlayer(cluster, make, name=job.player.name, concurrency=concurrency)
@@ -125,15 +93,13 @@ def spread(job: "Job", cluster: "Cluster", make: "Callable[[], Job]", concurrenc
 
 def render(result: "RunResult", output: Path, *, as_json: bool) -> None:
     """What came of it, for a person or a program."""
-    from blade.cli.eval_progress import sentence
+    from blade.cli.progress import sentence
     from blade.cli.terminal import print_json
     from blade.report.text import plain
 
     for note in result.notes:
         typer.echo(plain(note), err=True)
     if as_json:
-        import msgspec
-
         print_json(msgspec.json.encode({"output": str(output), **msgspec.to_builtins(result)}))
     else:
         typer.echo(f"{plain(str(output))}: {sentence(result.progress)}")

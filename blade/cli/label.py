@@ -30,8 +30,7 @@ class Confidence(StrEnum):
 def label(
     folder: Folder,
     task: Annotated[
-        str | None,
-        typer.Argument(metavar="[TASK]", help="Task key; omit it with --mode.", show_default=False),
+        str | None, typer.Argument(metavar="[TASK]", help="Task key; omit it with --mode.", show_default=False)
     ] = None,
     *,
     cause: Annotated[
@@ -75,7 +74,7 @@ def label(
     from blade.audit.evidence import Evidence, source_in
     from blade.audit.prose import check_reason
     from blade.cli.folders import open_folder
-    from blade.cli.terminal import command, print_value_as_json
+    from blade.cli.terminal import command, print_as_json
     from blade.diagnosis import Label
     from blade.report.labelling import ModeLabels, labels_for_mode
     from blade.report.text import one_line
@@ -101,7 +100,7 @@ def label(
     run = workspace.run() if len(found.labels) > 1 else None
     written = [append_label(workspace, one, run) for one in found.labels]
     if as_json:
-        print_value_as_json(written[0] if mode is None else ModeLabels(labels=written, skipped=found.skipped))
+        print_as_json(written[0] if mode is None else ModeLabels(labels=written, skipped=found.skipped))
         return
     for one in written:
         typer.echo(f"{one_line(one.task)}: {one.cause} by {one_line(one.author)}")

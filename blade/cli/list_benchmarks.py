@@ -1,7 +1,7 @@
 """`blade list benchmarks`: which evaluations a checkout has."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from rich.text import Text
 
-    from blade.benchmarks.listing import Details, Has, Listing
+    from blade.benchmarks.listing import Has
     from blade.errors import Problem
 
 EPILOG = epilog("blade list benchmarks", "blade list benchmarks word_math --json", "blade list benchmarks --root Gym")
@@ -42,12 +42,12 @@ def benchmarks(
     show_listings([list_benchmark(benchmark) for benchmark in catalog.benchmarks], as_json=as_json, root=catalog.root)
 
 
-def show_listings(listings: "list[Listing]", *, as_json: bool, root: Path) -> None:
+def show_listings(listings: list[dict[str, Any]], *, as_json: bool, root: Path) -> None:
     """The rows for a program, or a table for a person."""
-    from blade.cli.terminal import foreign, indented, make_console, print_values_as_json, put
+    from blade.cli.terminal import foreign, indented, make_console, print_as_json, put
 
     if as_json:
-        print_values_as_json(listings)
+        print_as_json(listings)
         return
     console = make_console()
     if not listings:
@@ -59,16 +59,23 @@ def show_listings(listings: "list[Listing]", *, as_json: bool, root: Path) -> No
             put(console, indented(foreign(description, "dim"), 4))
 
 
-def lines_of(listings: "list[Listing]") -> "Iterator[tuple[Text, str | None]]":
+def lines_of(listings: list[dict[str, Any]]) -> "Iterator[tuple[Text, str | None]]":
     """A line of columns per benchmark, with its description; first the titles."""
     from blade.cli.terminal import foreign
 
     rows = [
-        (row.name, row.domain or "–", row.agent, row.environment or "–", str(row.num_repeats), parts(row.has))
+        (
+            row["name"],
+            row["domain"] or "–",
+            row["agent"],
+            row["environment"] or "–",
+            str(row["num_repeats"]),
+            parts(row["has"]),
+        )
         for row in listings
     ]
     widths = [max(map(len, column)) for column in zip(TITLES, *rows, strict=True)]
-    texts = [None, *(row.description for row in listings)]
+    texts = [None, *(row["description"] for row in listings)]
     for cells, text in zip([TITLES, *rows], texts, strict=True):
         line = foreign("  ".join(cell.ljust(width) for cell, width in zip(cells, widths, strict=True)).rstrip())
         line.stylize("dim" if cells is TITLES else "cyan", 0, None if cells is TITLES else len(cells[0]))
@@ -82,18 +89,16 @@ def parts(has: "Has") -> str:
     return ", ".join(names) or "–"
 
 
-def show_details(details: "Details", *, as_json: bool) -> None:
+def show_details(details: dict[str, Any], *, as_json: bool) -> None:
     """Everything about one benchmark."""
-    import msgspec
-
-    from blade.cli.terminal import foreign, grid, make_console, print_value_as_json, put
+    from blade.cli.terminal import foreign, grid, make_console, print_as_json, put
 
     if as_json:
-        print_value_as_json(details)
+        print_as_json(details)
         return
     table = grid("", "", numbers=False)
-    for name, value in msgspec.structs.asdict(details).items():
-        shown = parts(details.has) if name == "has" else ", ".join(value) if isinstance(value, list) else value
+    for name, value in details.items():
+        shown = parts(value) if name == "has" else ", ".join(value) if isinstance(value, list) else value
         table.add_row(foreign(name.replace("_", " "), "dim"), foreign("–" if shown in (None, "") else str(shown)))
     put(make_console(), table)
 

@@ -1,14 +1,11 @@
 """`blade list skills`: which Agent Skills there are."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, Any
 
 import typer
 
 from blade.cli.options import AsJson, epilog
-
-if TYPE_CHECKING:
-    from blade.skillkit.shelf import SkillEntry
 
 EPILOG = epilog("blade list skills", "blade list skills tau --json", "blade list skills --root Gym")
 
@@ -26,40 +23,38 @@ def skills(
     Says too whether a skill brings a taxonomy pack and scripts.
     """
     from blade.cli.list_benchmarks import say_problems
-    from blade.cli.terminal import print_value_as_json, print_values_as_json
+    from blade.cli.terminal import print_as_json
     from blade.skillkit.shelf import describe, find_skill, read_shelf
     from blade.skillkit.skill import read_skill
 
     if name is not None:
         entry = describe(read_skill(find_skill(name, root)))
         if as_json:
-            print_value_as_json(entry)
+            print_as_json(entry)
         else:
             show([entry], whole=True)
         return
-    shelf = read_shelf(root)
-    say_problems(shelf.problems)
+    found, problems = read_shelf(root)
+    say_problems(problems)
     if as_json:
-        print_values_as_json(shelf.skills)
+        print_as_json(found)
     else:
-        show(shelf.skills, whole=False)
+        show(found, whole=False)
 
 
-def show(entries: "list[SkillEntry]", *, whole: bool) -> None:
+def show(entries: list[dict[str, Any]], *, whole: bool) -> None:
     """Name and parts on a line, the description under it; of many, its first sentence."""
     from blade.cli.terminal import foreign, indented, make_console, put
 
     console = make_console()
     for entry in entries:
-        brings = ["a taxonomy pack"] * entry.taxonomy + entry.scripts
-        line = foreign(entry.name, "cyan")
+        brings = ["a taxonomy pack"] * entry["taxonomy"] + entry["scripts"]
+        line = foreign(entry["name"], "cyan")
         line.append_text(foreign(f"  brings {', '.join(brings)}" if brings else "", "dim"))
         put(console, line)
-        said = entry.description if whole else first_sentence(entry.description)
+        said = entry["description"]
+        if not whole:
+            said = said.partition(". ")[0].removesuffix(".") + "."
         put(console, indented(foreign(said, "" if whole else "dim"), 4))
         if whole:
-            put(console, indented(foreign(entry.path, "dim"), 4))
-
-
-def first_sentence(text: str) -> str:
-    return text.partition(". ")[0].removesuffix(".") + "."
+            put(console, indented(foreign(entry["path"], "dim"), 4))

@@ -7,46 +7,14 @@ caught: its traceback is what we need to see.
 import contextlib
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from importlib import import_module
 from typing import Annotated, Any, NoReturn
 
 import typer
 from typer.core import TyperGroup
 
 from blade._version import __version__
-from blade.cli import (
-    analyze,
-    check,
-    compare,
-    demo,
-    diagnose,
-    diff,
-    eval_aggregate,
-    eval_calibrate,
-    eval_prepare,
-    eval_profile,
-    eval_reverify,
-    eval_run,
-    golden_build,
-    golden_calibrate,
-    golden_check,
-    judge,
-    label,
-    list_benchmarks,
-    list_formats,
-    list_skills,
-    redact,
-    report,
-    search,
-    show,
-    skill_eval,
-    skill_install,
-    skill_new,
-    skill_validate,
-    validate,
-    values,
-    view,
-)
 from blade.cli.options import EXIT_CODES, epilog
 from blade.errors import BladeError, InputError, Unclear
 
@@ -171,39 +139,15 @@ GROUPS = {
     "skill": "Check, install and try Agent Skills.",
     "golden": "Make and guard golden reports.",
 }
-COMMANDS: dict[str, Callable[..., None]] = {
-    "diagnose": diagnose.diagnose,
-    "show": show.show,
-    "diff": diff.diff,
-    "label": label.label,
-    "report": report.report,
-    "values": values.values,
-    "view": view.view,
-    "check": check.check,
-    "compare": compare.compare,
-    "analyze": analyze.analyze,
-    "redact": redact.redact,
-    "demo": demo.demo,
-    "eval prepare": eval_prepare.prepare,
-    "eval run": eval_run.run,
-    "eval profile": eval_profile.profile,
-    "eval aggregate": eval_aggregate.aggregate,
-    "eval calibrate": eval_calibrate.calibrate,
-    "eval reverify": eval_reverify.reverify,
-    "list benchmarks": list_benchmarks.benchmarks,
-    "list formats": list_formats.formats,
-    "list skills": list_skills.skills,
-    "search": search.search,
-    "skill validate": skill_validate.validate,
-    "skill install": skill_install.install,
-    "skill eval": skill_eval.evaluate,
-    "skill new": skill_new.new,
-    "validate": validate.validate,
-    "golden build": golden_build.build,
-    "golden check": golden_check.check,
-    "golden calibrate": golden_calibrate.calibrate,
-    "judge": judge.judge,
-}
+FUNCTIONS = {"eval": "evaluate"}
+"""Commands that are called otherwise in Python, which has the name for something else."""
+COMMANDS = (
+    "diagnose", "show", "diff", "label", "report", "values", "view", "check", "compare", "analyze", "redact", "demo",
+    "eval prepare", "eval run", "eval profile", "eval aggregate", "eval calibrate", "eval reverify",
+    "list benchmarks", "list formats", "list skills", "search", "skill validate", "skill install", "skill eval",
+    "skill new", "validate", "golden build", "golden check", "golden calibrate", "judge",
+)  # fmt: skip
+"""Every command, in the order of use. The module of `eval run` is `eval_run`, and the command is its `run`."""
 
 
 def add_commands() -> None:
@@ -219,9 +163,10 @@ def add_commands() -> None:
             no_args_is_help=True,
         )
         app.add_typer(places[name], name=name)
-    for path, command in COMMANDS.items():
+    for path in COMMANDS:
         group, _, name = path.rpartition(" ")
-        places[group].command(name, epilog=sys.modules[command.__module__].EPILOG)(command)
+        module = import_module(f"blade.cli.{path.replace(' ', '_')}")
+        places[group].command(name, epilog=module.EPILOG)(getattr(module, FUNCTIONS.get(name, name)))
 
 
 add_commands()

@@ -34,7 +34,7 @@ def redact(
     unless their name gives them away. Read before you share.
     """
     from blade.cli.inputs import read_text
-    from blade.cli.terminal import print_value_as_json
+    from blade.cli.terminal import print_as_json
     from blade.report.files import write_file
     from blade.report.redaction import redact
 
@@ -42,7 +42,7 @@ def redact(
     if output is not None and not check:
         write_file(output, result.text.encode())
     if as_json:
-        print_value_as_json(result)
+        print_as_json(result)
     elif output is None and not check:
         typer.echo(result.text, nl=False)
     for line in found_lines(result.found, path):

@@ -29,8 +29,7 @@ def report(
         ),
     ] = False,
     text: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Render this text, with {{ values }}, instead of the report."),
+        Path | None, typer.Option(metavar="FILE", help="Render this text, with {{ values }}, instead of the report.")
     ] = None,
     output: Annotated[
         Path | None, typer.Option(metavar="FILE", help="With --text: output file; stdout by default.")

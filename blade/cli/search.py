@@ -86,11 +86,11 @@ def skills(root: Path) -> list[Found]:
 
 def show(hits: "list[Hit[Found]]", *, as_json: bool) -> None:
     """The hits for a program, or a line each for a person."""
-    from blade.cli.terminal import foreign, grid, make_console, print_values_as_json, put
+    from blade.cli.terminal import foreign, grid, make_console, print_as_json, put
     from blade.report.text import one_line
 
     if as_json:
-        print_values_as_json([{**hit.value, "score": round(hit.score, 3)} for hit in hits])
+        print_as_json([{**hit.value, "score": round(hit.score, 3)} for hit in hits])
     elif hits:
         table = grid("type", "name", "domain", "description", numbers=False)
         for hit in hits:

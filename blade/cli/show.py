@@ -29,12 +29,12 @@ def show(
     First how it ended and what the verifier said.
     """
     from blade.cli.folders import open_folder
-    from blade.cli.terminal import make_console, print_value_as_json
+    from blade.cli.terminal import make_console, print_as_json
     from blade.cli.trajectory import print_rollout, select_rollout
 
     workspace = open_folder(folder)
     chosen = select_rollout(workspace, rollout, items=items, max_chars=None if full else max_chars)
     if as_json:
-        print_value_as_json(chosen.shown())
+        print_as_json(chosen.shown())
     else:
         print_rollout(make_console(), chosen)

@@ -3,20 +3,90 @@
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 from itertools import zip_longest
+from typing import Any, NamedTuple
 
 from rich.console import Console, Group
 from rich.table import Table
 from rich.text import Text
 
-from blade.cli.excerpts import excerpt
-from blade.cli.pairs import Pair
 from blade.cli.terminal import foreign, indented, put
-from blade.cli.trajectory import foreign_excerpt, heading, verdict
-from blade.diagnosis.differences import in_words
-from blade.diagnosis.divergence import Change, Fork, calls, item_key, produced, word_changes
+from blade.cli.trajectory import excerpt, foreign_excerpt, heading, run_differences, shown_item, verdict
+from blade.diagnosis.differences import Difference, in_words
+from blade.diagnosis.divergence import Change, Divergence, Fork, calls, diverge, item_key, produced, word_changes
+from blade.errors import UsageError
 from blade.report.numbers import plural
 from blade.report.text import one_line, plain
+from blade.report.workspace import Workspace, judged_rollouts
 from blade.rollouts import Item, Rollout, citation
+
+
+class Pair(NamedTuple):
+    """Two rollouts, where they part, and how much of them to show."""
+
+    left: Rollout
+    right: Rollout
+    divergence: Divergence
+    context: int
+    max_chars: int
+    differences: tuple[list[Difference], list[Difference]] = ([], [])
+
+    def items_at(self, fork: Fork) -> tuple[Item | None, Item | None]:
+        """The items at a fork."""
+        left = None if fork.left is None else self.left.items[fork.left]
+        return left, None if fork.right is None else self.right.items[fork.right]
+
+    def after(self, rollout: Rollout, position: int | None) -> list[Item]:
+        """The next items of a side."""
+        return [] if position is None else rollout.items[position + 1 : position + 1 + self.context]
+
+    def shown(self) -> dict[str, Any]:
+        """What `--json` prints: the first differences of what they were given, did and called, and what came then."""
+        found, item = self.divergence, self.divergence.item or Fork(left=None, right=None)
+        after = self.after(self.left, item.left), self.after(self.right, item.right)
+        return {
+            "left": citation(self.left.task, self.left.repeat),
+            "right": citation(self.right.task, self.right.repeat),
+            "rewards": (self.left.reward, self.right.reward),
+            "passed": (self.left.success, self.right.success),
+            "prompt": self.shown_fork(found.prompt),
+            "common": found.common,
+            "item": self.shown_fork(found.item),
+            "common_calls": found.common_calls,
+            "call": self.shown_fork(found.call),
+            "after": [[shown_item(one, self.max_chars) for one in side] for side in after],
+            "differences": self.differences,
+        }
+
+    def shown_fork(self, fork: Fork | None) -> dict[str, Any] | None:
+        if fork is None:
+            return None
+        left, right = self.items_at(fork)
+        return {
+            "left": shown_item(left, self.max_chars) if left else None,
+            "right": shown_item(right, self.max_chars) if right else None,
+            "changes": word_changes(left.text, right.text) if left and right else [],
+        }
+
+
+def compare(workspace: Workspace, left: str, right: str, *, context: int, max_chars: int, any_task: bool) -> Pair:
+    """Reads two rollouts and finds where they part.
+
+    Raises:
+        UsageError: they are one rollout, or of different tasks and `any_task` is not set.
+    """
+    run = workspace.run()
+    rows = run.row(left), run.row(right)
+    tasks = [run.table.tasks[int(run.table.task[row])] for row in rows]
+    if rows[0] == rows[1]:
+        raise UsageError(f"{left} and {right} are the same rollout; name two repeats of the task.")
+    if tasks[0] != tasks[1] and not any_task:
+        raise UsageError(f"{left} and {right} are rollouts of different tasks; compare them with --any-task.")
+    a, b = judged_rollouts(workspace, run, rows)
+    made = [run_differences(workspace, run, rollout) for rollout in (a, b)]
+    shared = {(one.key, one.given) for one in made[0]} & {(one.key, one.given) for one in made[1]}
+    alone = [[one for one in side if (one.key, one.given) not in shared] for side in made]
+    return Pair(a, b, diverge(a.items, b.items), context, max_chars, (alone[0], alone[1]))
+
 
 TWO_COLUMNS = 110
 """Width from which two columns are easier to read than one under the other."""
@@ -62,8 +132,8 @@ def print_against_expected(console: Console, pair: Pair) -> None:
                     line.append(f"  {word} ", "dim").append(bounded(value))
             put(console, line if difference.item is None else line.append(f"  #{difference.item}", "bold"))
         if not differences:
-            said = "as expected in all that the other did otherwise"
-            put(console, Text(SIGNS[side], SIDES[side]).append_text(foreign(f"{rollout_name(rollout)}: {said}")))
+            name, said = citation(rollout.task, rollout.repeat), "as expected in all that the other did otherwise"
+            put(console, Text(SIGNS[side], SIDES[side]).append_text(foreign(f"{one_line(name)}: {said}")))
         elif len(differences) > MOST_DIFFERENCES:
             put(console, indented(Text(f"… and {len(differences) - MOST_DIFFERENCES} more", "dim")))
 
@@ -127,10 +197,6 @@ def aligned(left: Sequence[Item], right: Sequence[Item]) -> Iterator[tuple[Item 
             else:
                 yield from ((one, None) for one in left[a + e : a + f])
                 yield from ((None, one) for one in right[c + g : c + h])
-
-
-def rollout_name(rollout: Rollout) -> str:
-    return one_line(citation(rollout.task, rollout.repeat))
 
 
 def is_spoken_with(rollout: Rollout) -> bool:

@@ -3,14 +3,15 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+import msgspec
 import typer
 
 from blade.cli import run_options
-from blade.cli.options import AsJson, epilog
+from blade.cli.options import AsJson, epilog, with_options
 
 if TYPE_CHECKING:
     from blade.comparison import Comparison
-    from blade.evals.jobs import Job
+    from blade.evals.jobs import Job, JudgeTarget, Target, Wishes
     from blade.evals.run import RunOptions, RunResult
 
 EPILOG = epilog(
@@ -19,9 +20,11 @@ EPILOG = epilog(
 )
 
 
+@with_options(target=run_options.targeting, judge=run_options.judging, wishes=run_options.wishing)
 def evaluate(
     benchmark: run_options.Benchmark,
-    model: run_options.Model,
+    *,
+    target: "Target",
     variants: Annotated[
         str,
         typer.Option(
@@ -31,25 +34,9 @@ def evaluate(
     out: Annotated[
         Path, typer.Option(metavar="DIR", help="Folder for the rollouts of all variants and the comparison.")
     ],
-    base_url: run_options.BaseUrl = None,
-    api: run_options.ChosenApi = run_options.Api.auto,
-    tools: run_options.CalledTools = run_options.Tools.native,
-    agent_cmd: run_options.AgentCommand = None,
-    agent_network: run_options.AgentNetwork = False,
-    agent_files: run_options.AgentFiles = False,
-    agent_env: run_options.AgentVariables = None,
-    judge_model: run_options.JudgeModel = None,
-    judge_url: run_options.JudgeUrl = None,
-    judge_votes: run_options.JudgeVotes = 3,
-    repeats: run_options.Repeats = None,
-    limit: run_options.Limit = None,
+    judge: "JudgeTarget | None",
+    wishes: "Wishes",
     concurrency: run_options.Concurrency = 8,
-    temperature: run_options.Temperature = None,
-    top_p: run_options.TopP = None,
-    max_output_tokens: run_options.MaxOutputTokens = None,
-    seed: run_options.Seed = 0,
-    timeout: run_options.Timeout = 600.0,
-    attempts: run_options.Attempts = 6,
     force: Annotated[bool, typer.Option("--force", help="Go on although settings, data or skills changed.")] = False,
     root: run_options.Root = None,
     as_json: AsJson = False,
@@ -62,31 +49,15 @@ def evaluate(
     from blade.benchmarks.catalog import find_benchmark
     from blade.cli.eval_run import leave
     from blade.cli.skill_summary import show_trials
-    from blade.evals.jobs import Target, Wishes, make_job
+    from blade.evals.jobs import make_job
     from blade.evals.run import RunOptions
     from blade.evals.variants import parse_variants, read_trial
 
     found = find_benchmark(benchmark, root)
-    target = Target(
-        model=model,
-        base_url=base_url,
-        api=api.value,
-        tools=tools.value,
-        agent_cmd=agent_cmd,
-        agent=run_options.make_agent(out, agent_env, network=agent_network, files=agent_files),
-        judge=run_options.make_judge(judge_model, judge_url, judge_votes),
-        timeout=timeout,
-        attempts=attempts,
-    )
-    sampling = run_options.make_sampling(temperature, top_p, max_output_tokens=max_output_tokens, seed=seed)
-    listed = parse_variants(variants)
+    target = msgspec.structs.replace(run_options.writing_to(target, out), judge=judge)
     jobs = {
-        variant.label: make_job(
-            found,
-            target,
-            Wishes(sampling=sampling, repeats=repeats, limit=limit, skills=variant.skills, force=force),
-        )
-        for variant in listed
+        label: make_job(found, target, msgspec.structs.replace(wishes, skills=skills, force=force))
+        for label, skills in parse_variants(variants).items()
     }
     options = RunOptions(concurrency=concurrency, resume=True, force=force, server=target.server)
     results = [run_variant(job, out / f"{label}.jsonl", label=label, options=options) for label, job in jobs.items()]
@@ -99,8 +70,8 @@ def evaluate(
 
 def run_variant(job: "Job", output: Path, *, label: str, options: "RunOptions") -> "RunResult":
     """One variant's run, or what is left of it; leaves at once when it was interrupted or cannot go on."""
-    from blade.cli.eval_progress import watching
     from blade.cli.eval_run import leave
+    from blade.cli.progress import watching
     from blade.evals.files import RunFiles
     from blade.evals.run import run_job
     from blade.report.text import plain

@@ -50,7 +50,7 @@ def install(
     from blade.skillkit.install import install_skill, place_for
     from blade.skillkit.shelf import find_skill, read_shelf
 
-    sources = [find_skill(name) for name in names] if names else [Path(skill.path) for skill in read_shelf().skills]
+    sources = [find_skill(name) for name in names] if names else [Path(skill["path"]) for skill in read_shelf()[0]]
     check_all(sources)
     places = list(dict.fromkeys(place_for(one.value, user=user, project=project) for one in agent))
     done = [install_skill(source, place, force=force, dry_run=dry_run) for place in places for source in sources]
@@ -72,11 +72,11 @@ def check_all(sources: list[Path]) -> None:
 
 def render(done: "list[Installed]", *, as_json: bool, dry_run: bool) -> None:
     """A line per skill, or all of it for a program."""
-    from blade.cli.terminal import print_values_as_json
+    from blade.cli.terminal import print_as_json
     from blade.report.text import one_line
 
     if as_json:
-        print_values_as_json(done)
+        print_as_json(done)
         return
     for one in done:
         files = one.kept if one.action == "refused" else one.changed

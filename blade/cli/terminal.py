@@ -9,7 +9,7 @@ import os
 import re
 import shlex
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -142,14 +142,9 @@ def print_json(document: bytes) -> None:
     typer.echo(safe_json(document).rstrip(b"\n"))
 
 
-def print_value_as_json(value: msgspec.Struct) -> None:
-    """A Struct as the only thing on stdout."""
+def print_as_json(value: object) -> None:
+    """A value as the only thing on stdout."""
     print_json(msgspec.json.format(msgspec.json.encode(value, enc_hook=path_as_text), indent=2))
-
-
-def print_values_as_json(values: Sequence[Any] | Mapping[str, Any]) -> None:
-    """Values in a list or by name, as the only thing on stdout."""
-    print_json(msgspec.json.format(msgspec.json.encode(values, enc_hook=path_as_text), indent=2))
 
 
 def path_as_text(value: Any) -> str:

@@ -3,6 +3,8 @@
 Headings start at the margin and everything a rollout says is indented, so no text can pass for a heading.
 """
 
+import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -10,20 +12,105 @@ import msgspec
 from rich.console import Console
 from rich.text import Text
 
-from blade.cli.excerpts import ShownItem, bounded_fields, choose_items, excerpt, field_text, shown_item
 from blade.cli.terminal import foreign, indented
 from blade.diagnosis.differences import Conventions, Difference, differences_of, in_words
+from blade.errors import UsageError
 from blade.report.labelling import locate
 from blade.report.numbers import plural, seconds, tokens
 from blade.report.text import one_line, plain
 from blade.report.workspace import Workspace, judged_rollouts, run_conventions
-from blade.rollouts import Item, Rollout, Run, Source, Usage, citation
+from blade.rollouts import Item, Rollout, Run, citation
 from blade.rollouts.features import split_thinking
+
+MOST_ITEMS = 40
+"""Items shown of a longer trajectory: half from its beginning and half from its end."""
+NEIGHBOURS = 1
+RANGE = re.compile(r"(?P<first>[0-9]*)(?P<dash>-?)(?P<last>[0-9]*)")
+
+
+class Excerpt(NamedTuple):
+    """Head and tail of a text, and how many characters between them are left out."""
+
+    head: str
+    cut: int
+    tail: str
+
+    def __str__(self) -> str:
+        return self.head if not self.cut else f"{self.head} […{self.cut:,} characters cut…] {self.tail}"
+
+
+def excerpt(text: str, most: int | None) -> Excerpt:
+    """The text when it is short enough, else two thirds of the space for its head and one for its tail."""
+    if most is None or len(text) <= most:
+        return Excerpt(text, 0, "")
+    head = most * 2 // 3
+    tail = most - head
+    return Excerpt(text[:head], len(text) - most, text[len(text) - tail :])
+
+
+def shown_item(item: Item, most: int | None) -> dict[str, Any]:
+    """An item as `--json` prints it, its text cut to size; `cut` counts the characters left out."""
+    part = excerpt(item.text, most)
+    said = {name: getattr(item, name) for name in ("position", "kind", "role", "name", "prompt")}
+    return {**said, "text": str(part), "cut": part.cut}
+
+
+def bounded_fields(fields: dict[str, Any], most: int | None) -> dict[str, Any]:
+    """What else a row says; values whose JSON is too long become the head and tail of that JSON."""
+    out: dict[str, Any] = {}
+    for name, value in fields.items():
+        part = excerpt(field_text(value), most)
+        out[name] = str(part) if part.cut else value
+    return out
+
+
+def field_text(value: Any) -> str:
+    """A value of a row in one line."""
+    return value if isinstance(value, str) else msgspec.json.encode(value).decode()
+
+
+def choose_items(items: Sequence[Item], wanted: str | None, *, near: int | None, full: bool) -> list[Item]:
+    """The items to show: those asked for, those around one, or all of a trajectory that is not too long.
+
+    Raises:
+        UsageError: the range is malformed, or nothing is in it.
+    """
+    if wanted is not None:
+        return items_in(items, wanted)
+    if near is not None:
+        check_position(items, near)
+        return list(items[max(0, near - NEIGHBOURS) : near + NEIGHBOURS + 1])
+    if full or len(items) <= MOST_ITEMS:
+        return list(items)
+    return [*items[: MOST_ITEMS // 2], *items[-MOST_ITEMS // 2 :]]
+
+
+def items_in(items: Sequence[Item], wanted: str) -> list[Item]:
+    """The items of `4`, `4-9`, `4-` or `-9`, the last one included."""
+    match = RANGE.fullmatch(wanted.strip())
+    if match is None or not (match["first"] or match["last"]):
+        raise UsageError(f"--items {wanted!r} is not a range of items; expected for example 4, 4-9, 4- or -9.")
+    first = int(match["first"] or 0)
+    last = int(match["last"]) if match["last"] else first if not match["dash"] else len(items) - 1
+    check_position(items, first)
+    if last < first:
+        raise UsageError(f"--items {wanted!r} ends before it begins.")
+    return list(items[first : last + 1])
+
+
+def check_position(items: Sequence[Item], position: int) -> None:
+    """Raises unless there is an item at this position."""
+    if not items:
+        raise UsageError("the rollout has no items: its row holds no trajectory.")
+    if position >= len(items):
+        raise UsageError(f"there is no item #{position}; the rollout has items #0 to #{len(items) - 1}.")
+
 
 MOST_FIELDS = 30
 FIELD_CHARS = 200
 IN_THE_HEAD = frozenset({"reward", "_ng_task_index", "_ng_rollout_index"})
 """Fields that the head has said already."""
+SHOWN = ("status", "failure", "model", "agent", "usage", "seconds", "source")
 KIND_STYLES = {
     "message": "bold cyan",
     "reasoning": "dim cyan",
@@ -31,39 +118,6 @@ KIND_STYLES = {
     "tool_result": "bold green",
     "environment": "bold magenta",
 }
-
-
-class ShownRollout(msgspec.Struct, frozen=True, kw_only=True):
-    """A rollout as `--json` prints it."""
-
-    rollout: str
-    """Its citation."""
-    reward: float | None
-    """Score given by the verifier."""
-    passed: bool | None
-    """Whether it counts as a success."""
-    status: str
-    """How it ended."""
-    failure: str | None
-    """Failure class when it failed before a verdict."""
-    model: str | None
-    """Model that answered."""
-    agent: str | None
-    """Harness that drove it."""
-    usage: Usage
-    """Tokens used."""
-    seconds: float | None
-    """Wall time."""
-    source: Source | None
-    """Where the row stands."""
-    fields: dict[str, Any]
-    """Everything else the row says; long values are cut."""
-    differences: list[Difference]
-    """In what it differs from what its task lists."""
-    item_count: int
-    """Items of the whole trajectory."""
-    items: list[ShownItem]
-    """The items asked for."""
 
 
 class Chosen(NamedTuple):
@@ -75,25 +129,19 @@ class Chosen(NamedTuple):
     near: int | None
     differences: list[Difference]
 
-    def shown(self) -> ShownRollout:
-        """The value that `--json` prints."""
+    def shown(self) -> dict[str, Any]:
+        """What `--json` prints; long values of fields are cut."""
         rollout, limit = self.rollout, None if self.max_chars is None else FIELD_CHARS
-        return ShownRollout(
-            rollout=citation(rollout.task, rollout.repeat),
-            reward=rollout.reward,
-            passed=rollout.success,
-            status=rollout.status,
-            failure=rollout.failure,
-            model=rollout.model,
-            agent=rollout.agent,
-            usage=rollout.usage,
-            seconds=rollout.seconds,
-            source=rollout.source,
-            fields=bounded_fields(rollout.fields, limit),
-            differences=self.differences,
-            item_count=len(rollout.items),
-            items=[shown_item(item, self.max_chars) for item in self.items],
-        )
+        return {
+            "rollout": citation(rollout.task, rollout.repeat),
+            "reward": rollout.reward,
+            "passed": rollout.success,
+            **{name: getattr(rollout, name) for name in SHOWN},
+            "fields": bounded_fields(rollout.fields, limit),
+            "differences": self.differences,
+            "item_count": len(rollout.items),
+            "items": [shown_item(item, self.max_chars) for item in self.items],
+        }
 
 
 def select_rollout(workspace: Workspace, key: str, *, items: str | None, max_chars: int | None) -> Chosen:

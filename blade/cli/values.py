@@ -41,7 +41,8 @@ def values(
     asked = " ".join(words or [])
     found = search_values(evidence_in(folder).values, asked)
     if as_json:
-        print_json(json.dumps([as_entry(value) for value in found], ensure_ascii=False, indent=2).encode())
+        entries = [{"write": template(value), "value": value.value, "address": value.address} for value in found]
+        print_json(json.dumps(entries, ensure_ascii=False, indent=2).encode())
         raise typer.Exit(0 if found else 1)
     console = make_console()
     if found and (missing := [word for word in stems(asked) if not goes_by(found[0], word)]):
@@ -54,11 +55,6 @@ def values(
     if not found:
         put(make_console(stderr=True), foreign("No value matches these words; try fewer, or none to see all."))
     raise typer.Exit(0 if found else 1)
-
-
-def as_entry(value: "Value") -> dict[str, object]:
-    """A value for programs."""
-    return {"write": template(value), "value": value.value, "address": value.address}
 
 
 def shown_value(value: "Value") -> str:

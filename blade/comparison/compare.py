@@ -14,9 +14,8 @@ from blade.comparison.losses import find_losses
 from blade.comparison.movement import DriverFinder, count_majorities, transitions
 from blade.comparison.pairing import alike, as_graded, describe_sides, pair
 from blade.comparison.ranking import distinct_names, rank_runs
-from blade.comparison.settling import settle_tie
 from blade.comparison.slicing import slice_changes
-from blade.comparison.verdict import decide, pairing_warnings, say_verdict, score_warnings, slice_warnings
+from blade.comparison.verdict import decide, pairing_warnings, say_verdict, score_warnings, settle_tie, slice_warnings
 from blade.diagnosis import Diagnosed
 from blade.errors import UsageError
 from blade.metrics import Success

@@ -84,13 +84,7 @@ class Mean:
 
 
 def loss_part(
-    charge: Charge,
-    index: int,
-    pairing: Pairing,
-    change: Change,
-    *,
-    ledger: Ledger,
-    rollouts: list[int],
+    charge: Charge, index: int, pairing: Pairing, change: Change, *, ledger: Ledger, rollouts: list[int]
 ) -> Part:
     """What the change of one mean loss adds on the paired tasks."""
     before, after = (side.by_task[pairing.paired, index] for side in (ledger.base, ledger.candidate))

@@ -5,9 +5,9 @@ from typing import Literal
 import numpy as np
 
 from blade.comparison.comparison import Driver, DriverSide, Failing, McNemar
+from blade.comparison.difference import mcnemar_p
 from blade.comparison.losses import Ledger
 from blade.comparison.pairing import Pairing, Scores
-from blade.comparison.signflip import mcnemar_p
 from blade.diagnosis import Diagnosed
 from blade.metrics.buckets import ORDER, bucket_of
 from blade.metrics.values import Ints

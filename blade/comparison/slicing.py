@@ -16,7 +16,7 @@ from blade.diagnosis import Diagnosed
 from blade.metrics import natural_key
 from blade.metrics.adjusting import holm
 from blade.metrics.values import Bools
-from blade.rollouts.columns import Column, level_text
+from blade.rollouts.columns import level_text
 from blade.rollouts.identity import require_field
 
 MOST_LEVELS = 50
@@ -69,15 +69,11 @@ def own_levels(field: str, run: Diagnosed, scores: Scores, tasks: int) -> TaskLe
     """Per task: its levels by the first row that says."""
     levels: TaskLevels = [()] * tasks
     column = run.run.table.rows.columns[field].coded()
-    names = level_names(column)
+    names = [level if isinstance(level, tuple) else (level_text(level),) for level in column.levels]
     for place, code in zip(scores.place[::-1].tolist(), column.values[::-1].tolist(), strict=True):
         if code >= 0:
             levels[place] = names[code]
     return levels
-
-
-def level_names(column: Column) -> list[tuple[str, ...]]:
-    return [level if isinstance(level, tuple) else (level_text(level),) for level in column.levels]
 
 
 def level_change(name: str, members: Bools, pairing: Pairing) -> LevelChange:

@@ -4,7 +4,6 @@ An environment is a folder here with a `config.yaml` and a `verifier.py` that ho
 nothing of the benchmarks that use it.
 """
 
-from blade.environments.catalog import environment_names, load_environment
-from blade.environments.environment import Environment, Session, Verdict
+from blade.environments.environment import Environment, Session, Verdict, environment_names, load_environment
 
 __all__ = ["Environment", "Session", "Verdict", "environment_names", "load_environment"]

@@ -4,10 +4,17 @@ Judging is a function of the task and of the output items alone: tool calls are 
 state, never taken from a session that happened to be open. So rollouts that exist can be judged again at any time.
 """
 
+import argparse
+import difflib
+import importlib
+import sys
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, Protocol
 
 import msgspec
+
+from blade.errors import BladeError, InputError, UsageError
 
 Task = Mapping[str, Any]
 """A row of a benchmark's data: the question's fields and what is expected, at top level."""
@@ -54,3 +61,57 @@ class Environment(Protocol):
     def gold(self, task: Task) -> list[dict[str, Any]]:
         """The output items of a rollout that does everything right."""
         ...
+
+
+FOLDER = Path(__file__).parent
+
+
+def environment_names() -> list[str]:
+    """Names of all environments, sorted."""
+    return sorted(path.parent.name for path in FOLDER.glob("*/config.yaml"))
+
+
+def load_environment(name: str) -> Environment:
+    """The environment of that name; a name that is none raises `UsageError`."""
+    names = environment_names()
+    if name not in names:
+        near = difflib.get_close_matches(name, names, n=1)
+        hint = f"did you mean '{near[0]}'?" if near else f"there are {', '.join(names)}."
+        raise UsageError(f"no environment is named '{name}'; {hint}")
+    environment: Environment = importlib.import_module(f"blade.environments.{name}.verifier").ENVIRONMENT
+    return environment
+
+
+def judge_rows(environment: Environment) -> None:
+    """Judges the rows of the file named on the command line, or of standard input.
+
+    Exits with 1 if one of them is not a row, and with 3 if they cannot be read or cannot be judged here.
+    """
+    parser = argparse.ArgumentParser(description=f"Judge rollout rows in the environment '{environment.name}'.")
+    parser.add_argument("rows", metavar="ROWS.jsonl", help="rollout rows, one JSON object per line; - for stdin")
+    place = parser.parse_args().rows
+    try:
+        lines = (sys.stdin.buffer.read() if place == "-" else Path(place).read_bytes()).splitlines()
+        verdicts = [judged(environment, line, number) for number, line in enumerate(lines, start=1) if line.strip()]
+    except OSError as error:
+        sys.exit(stopped(f"{place}: {error.strerror}"))
+    except BladeError as error:
+        sys.exit(stopped(str(error)))
+    sys.exit(1 if None in verdicts else 0)
+
+
+def stopped(message: str) -> int:
+    print(message, file=sys.stderr)
+    return InputError.exit_code
+
+
+def judged(environment: Environment, line: bytes, number: int) -> Verdict | None:
+    """The verdict on a row, printed; `None` for a line that is not a row."""
+    try:
+        row: dict[str, Any] = msgspec.json.decode(line, type=dict[str, Any])
+        verdict = environment.verify(row, row["response"]["output"])
+    except (msgspec.DecodeError, KeyError, TypeError) as error:
+        print(f"line {number}: no rollout row with a task and a response: {error}", file=sys.stderr)
+        return None
+    print(msgspec.json.encode(verdict).decode())
+    return verdict

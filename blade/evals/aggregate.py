@@ -4,25 +4,84 @@ The names, keys and values are NeMo Gym's. What its files lack stands under `bla
 and is missing by the materialized inputs, attempts that failed before a verdict, and intervals over tasks.
 """
 
+import contextlib
+import heapq
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from textwrap import indent
-from typing import Any
+from typing import IO, Any, NamedTuple
 
 import msgspec
 
-from blade.errors import InputError
-from blade.evals.counted import Task, plain, raw_fields, read_lines
-from blade.evals.entries import Agent, measure_agent, task_entries
-from blade.evals.expected import Expected, check_strangers, read_expected
-from blade.evals.families import Tasks
-from blade.evals.files import write_whole
+from blade.errors import InputError, ProblemsFound
+from blade.evals.counted import REPEAT, TASK, Key, Task, agent_of, key_of, plain, rank, raw_fields, read_lines
+from blade.evals.entries import STUB, Agent, Tasks, measure_agent, task_entries
+from blade.evals.files import movable, write_whole
 from blade.evals.scored import Duplicates, Pool, Scored, read_scored
 from blade.metrics.recipes import Recipe
 from blade.rollouts.conform import BadRow
 from blade.rollouts.sidecars import beside
 from blade.rollouts.sources import SIDECARS, stem
+
+
+class Expected(NamedTuple):
+    """The rollouts that were asked for."""
+
+    path: Path
+    """The materialized inputs."""
+    keys: dict[Key, str | None]
+    """Agent of every rollout."""
+    samples: dict[Task, tuple[int, int]]
+    """Where the first row of every task stands: offset and length."""
+    bad: int
+    """Lines that are no inputs."""
+
+    def of(self, agent: str | None, *, only: bool) -> dict[Task, int]:
+        """Rollouts expected per task of an agent; rows that name no agent are those of the only one."""
+        counts: dict[Task, int] = {}
+        for (task, _), asked in self.keys.items():
+            if asked == agent or (only and asked is None):
+                counts[task] = counts.get(task, 0) + 1
+        return counts
+
+
+def read_expected(path: Path) -> Expected:
+    """Reads which rollouts were asked for."""
+    keys: dict[Key, str | None] = {}
+    samples: dict[Task, tuple[int, int]] = {}
+    bad = 0
+    for line in read_lines(path):
+        try:
+            fields = raw_fields(line.data)
+            key = key_of(fields)
+        except BadRow:
+            key = None
+        if key is None:
+            bad += 1
+            continue
+        if key in keys:
+            raise ProblemsFound(f"{path}:{line.number}: rollout {key[0]}:{key[1]} is asked for twice.")
+        keys[key] = agent_of(fields)
+        samples.setdefault(key[0], (line.offset, len(line.data)))
+    return Expected(path, keys, samples, bad)
+
+
+def check_strangers(scored: Scored, expected: Expected) -> None:
+    """Rollouts nobody asked for mean that the inputs belong to another run."""
+    strangers = [key for key in scored.keys if key not in expected.keys]
+    if strangers:
+        task, repeat = strangers[0]
+        raise ProblemsFound(
+            f"{len(strangers)} rollouts, the first {task}:{repeat}, are not among the inputs in {expected.path.name}; "
+            "those inputs belong to another run."
+        )
+
+
+def sample_of(data: bytes) -> dict[str, msgspec.Raw]:
+    """A task's materialized row without the numbers of its rollout."""
+    return {name: raw for name, raw in raw_fields(data).items() if name not in (TASK, REPEAT)}
+
 
 FAILURE_CLASS = "_ng_failure_class"
 
@@ -100,7 +159,7 @@ def load(rollouts: Path, options: AggregateOptions) -> Loaded:
     inputs = options.inputs or beside(rollouts, "inputs")
     expected = read_expected(inputs) if inputs is not None else None
     scored = read_scored(
-        [rollouts],
+        rollouts,
         duplicates=options.duplicates,
         recipe=options.recipe,
         subsets=options.slices,
@@ -174,3 +233,69 @@ def shifted(value: Any, spaces: int) -> bytes:
     """A value pretty-printed with two spaces, all of it moved to the right."""
     text = msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
     return indent(text, " " * spaces).encode()
+
+
+class Profiled(msgspec.Struct, frozen=True, kw_only=True):
+    """What was written, and what it says."""
+
+    profile: Path
+    """One line per task."""
+    agent_metrics: Path
+    """One record per agent."""
+    tasks: int
+    """Tasks that have a line."""
+    agents: list[Agent]
+    """By name."""
+    notes: list[str]
+    """What a reader should know."""
+
+
+def write_profile(rollouts: Path, options: AggregateOptions | None = None) -> Profiled:
+    """Profiles a rollout file and writes both files beside it; tasks come in ascending order."""
+    options = options or AggregateOptions()
+    loaded = load(rollouts, options)
+    measured = list(measure_all(loaded, options))
+    failures = count_failures(beside(rollouts, "failures"))
+    profile, metrics = sidecar(rollouts, "profile"), sidecar(rollouts, "agent")
+    pools = [(pool, tasks) for _, pool, tasks in measured]
+    with samples(loaded.expected) as file:
+        write_whole(profile, profile_lines(loaded, pools, file))
+    records = [
+        {**agent.metrics, "agent_ref": {"name": agent.name}, "blade": own_part(agent, failures)}
+        for agent, _, _ in measured
+    ]
+    write_whole(metrics, [msgspec.json.encode(records), b"\n"])
+    agents = [agent for agent, _, _ in measured]
+    return Profiled(
+        profile=profile,
+        agent_metrics=metrics,
+        tasks=len({task for _, tasks in pools for task in tasks}),
+        agents=agents,
+        notes=loaded.notes,
+    )
+
+
+def profile_lines(loaded: Loaded, pools: list[Any], file: IO[bytes] | None) -> Iterator[bytes]:
+    """A line per task and agent; agents of one task stand together."""
+    each = (task_entries(pool, tasks, loaded.wanted(pool.agent)) for pool, tasks in pools)
+    for task, entry in heapq.merge(*each, key=lambda pair: rank(pair[0])):
+        yield msgspec.json.encode({**entry, "sample": sample(loaded.expected, task, file)}) + b"\n"
+
+
+def sample(expected: Expected | None, task: Any, file: IO[bytes] | None) -> Any:
+    """What was asked in a task: its first materialized row; Gym's stub where there is none."""
+    place = expected.samples.get(task) if expected is not None else None
+    if place is None or file is None:
+        return STUB
+    file.seek(place[0])
+    return sample_of(file.read(place[1]))
+
+
+@contextlib.contextmanager
+def samples(expected: Expected | None) -> Iterator[IO[bytes] | None]:
+    """The materialized inputs as a file one can move about in."""
+    if expected is None:
+        yield None
+    else:
+        with movable(expected.path) as file:
+            yield file

@@ -27,7 +27,7 @@ from typing import Any
 import msgspec
 
 from blade.environments import Environment
-from blade.environments.items import content_text, final_text, function_call, message, readable
+from blade.environments.answering import content_text, final_text, function_call, message, readable
 from blade.errors import UsageError
 from blade.evals import launch
 from blade.evals.agent import Played

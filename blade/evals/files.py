@@ -4,53 +4,36 @@ Small files are replaced as a whole. Files of rows only ever grow, line by line;
 before the next is written.
 """
 
+import contextlib
 import os
+import shutil
+import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import msgspec
 
 from blade.errors import InputError
-from blade.rollouts.sources import MANIFEST
+from blade.rollouts.sources import MANIFEST, SIDECARS, compression, open_stream
 
 ENCODER = msgspec.json.Encoder()
 
 
-class RunFiles(msgspec.Struct, frozen=True):
+class RunFiles:
     """Where one run's files are; the names are NeMo Gym's, the manifest is ours."""
 
-    output: Path
-    """The rollouts."""
-
-    @property
-    def inputs(self) -> Path:
-        """What is asked, one row per rollout."""
-        return self._beside("_materialized_inputs.jsonl")
-
-    @property
-    def failures(self) -> Path:
-        """Attempts that ended without a verdict."""
-        return self._beside("_failures.jsonl")
-
-    @property
-    def aggregate(self) -> Path:
-        """Metrics per agent."""
-        return self._beside("_aggregate_metrics.json")
-
-    @property
-    def manifest(self) -> Path:
+    def __init__(self, output: Path) -> None:
+        self.output = output
+        """The rollouts."""
+        self.inputs, self.failures, self.aggregate, profile, agent = (
+            output.with_name(output.stem + SIDECARS[kind])
+            for kind in ("inputs", "failures", "aggregate", "profile", "agent")
+        )
+        self.manifest = output.with_name(output.stem + MANIFEST)
         """What the run was made with."""
-        return self._beside(MANIFEST)
-
-    @property
-    def derived(self) -> list[Path]:
+        self.derived = [self.manifest, self.inputs, self.failures, self.aggregate, profile, agent]
         """All but the rollouts, in the order they go when a run begins anew: without a manifest nothing is resumed."""
-        computed = [self.aggregate, self._beside("_reward_profiling.jsonl"), self._beside("_agent_metrics.json")]
-        return [self.manifest, self.inputs, self.failures, *computed]
-
-    def _beside(self, ending: str) -> Path:
-        return self.output.with_name(self.output.stem + ending)
 
 
 def write_whole(path: Path, chunks: Iterable[bytes]) -> None:
@@ -104,3 +87,15 @@ def last_line_end(file: Any, size: int, *, step: int = 1 << 16) -> int:
             return int(start + place + 1)
         size = start
     return 0
+
+
+@contextlib.contextmanager
+def movable(path: Path) -> Iterator[IO[bytes]]:
+    """A file's plain bytes, which one can move about in."""
+    if compression(path) is None:
+        with path.open("rb") as file:
+            yield file
+    else:
+        with tempfile.TemporaryFile() as unpacked, open_stream(path) as packed:
+            shutil.copyfileobj(packed, unpacked)
+            yield unpacked

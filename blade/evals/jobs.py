@@ -14,8 +14,8 @@ from blade.evals.plan import Plan, check_data, plan_of
 from blade.evals.players import ModelPlayer, Player
 from blade.evals.skills import TURNS, Library, read_library
 from blade.llm import Model, Sampling, connect
+from blade.llm.client import Backoff
 from blade.llm.connect import TIMEOUT, Api, choose_api
-from blade.llm.retrying import Backoff
 from blade.llm.text_tools import TextToolModel, ToolStyle
 
 
@@ -154,7 +154,7 @@ def model_job(
 
 def agent_player(target: Target) -> Player:
     """The player behind an agent's address."""
-    from blade.evals.remote import AgentPlayer
+    from blade.evals.players import AgentPlayer
 
     backoff = Backoff(attempts=target.attempts, first=target.backoff)
     return AgentPlayer(target.agent_url or "", timeout=target.timeout, backoff=backoff)

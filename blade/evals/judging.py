@@ -2,7 +2,6 @@
 
 import asyncio
 import threading
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +9,7 @@ import msgspec
 import numpy as np
 
 from blade.environments import Environment, load_environment
-from blade.environments.items import message
+from blade.environments.answering import message
 from blade.environments.judged.verifier import LABELS, RIGHT, Judged, Opinion
 from blade.errors import InputError
 from blade.evals.files import read_lines
@@ -122,21 +121,12 @@ def named(label: Any) -> Any:
     return {True: "correct", False: "incorrect"}.get(label, label) if isinstance(label, bool) else label
 
 
-def calibrate(
-    judge: Any,
-    known: list[tuple[int, Known]],
-    *,
-    votes: int,
-    progress: Callable[[int, int], None] = lambda done, total: None,
-) -> Calibration:
+def calibrate(judge: Any, known: list[tuple[int, Known]], *, votes: int) -> Calibration:
     """Has a judge label answers that people have labelled."""
     environment = load_environment("judged")
     assert isinstance(environment, Judged)
     judging = environment.with_judge(judge, votes=votes)
-    fields: list[dict[str, Any]] = []
-    for done, (_, row) in enumerate(known, start=1):
-        fields.append(judging.verify(msgspec.structs.asdict(row), [message(row.answer)]).fields)
-        progress(done, len(known))
+    fields = [judging.verify(msgspec.structs.asdict(row), [message(row.answer)]).fields for _, row in known]
     said = [field["judge_label"] for field in fields]
     both = [(row.label, label) for (_, row), label in zip(known, said, strict=True) if label is not None]
     usages = [field["judge_usage"] for field in fields if field["judge_usage"]]

@@ -17,13 +17,11 @@ import msgspec
 from blade.benchmarks import Benchmark
 from blade.environments import Environment, Verdict
 from blade.errors import InputError, UsageError
-from blade.evals.aggregate import AggregateOptions, sidecar, write_aggregate
+from blade.evals.aggregate import AggregateOptions, read_expected, sidecar, write_aggregate
 from blade.evals.counted import REPEAT, TASK, Line, Task, is_number, read_lines
-from blade.evals.expected import read_expected
-from blade.evals.files import ENCODER, write_whole
+from blade.evals.files import ENCODER, movable, write_whole
 from blade.evals.materialize import read_tasks
 from blade.evals.rows import FAILURE, identity
-from blade.evals.shards import movable
 from blade.evals.skills import without_skill_calls
 from blade.rollouts.conform import BadRow, decode_any
 from blade.rollouts.sidecars import beside
@@ -88,26 +86,26 @@ class ReverifyOptions(msgspec.Struct, frozen=True, kw_only=True):
     """Rows judged at a time; verifiers that run code wait for it."""
 
 
-class Reverified(msgspec.Struct, frozen=True, kw_only=True):
+class Reverified(msgspec.Struct, kw_only=True):
     """What judging again showed."""
 
-    rollouts: int
+    rollouts: int = 0
     """Rows that were read."""
-    judged: int
+    judged: int = 0
     """Rows that have a verdict now."""
-    changed: list[Change]
+    changed: list[Change] = []
     """Rewards that are not the same, in file order."""
-    failed: list[Trouble]
+    failed: list[Trouble] = []
     """Rows on which the verifier broke."""
-    unjudgeable: list[Trouble]
+    unjudgeable: list[Trouble] = []
     """Rows without output items; they keep what they have."""
-    mean_before: float | None
+    mean_before: float | None = None
     """Mean of the old rewards of judged rows; None when there are none."""
-    mean_now: float | None
+    mean_now: float | None = None
     """Mean of the new rewards of the same rows."""
-    output: Path | None
+    output: Path | None = None
     """The rollouts with today's verdicts, if they were asked for."""
-    notes: list[str]
+    notes: list[str] = []
     """What a reader should know."""
 
 
@@ -123,18 +121,37 @@ def reverify(
     options = options or ReverifyOptions()
     check_output(rollouts, options)
     inputs = options.inputs or beside(rollouts, "inputs")
-    report = Report()
+    found, bad = Reverified(output=options.output), list[str]()
     with Asked(benchmark, inputs) as asked:
-        rows = judged_rows(rollouts, asked, environment, options=options, progress=progress, report=report)
+        rows = judged_rows(rollouts, asked, environment, options=options, progress=progress, bad=bad)
+        counting = counted(rows, found)
         if options.output is None:
-            deque(rows, maxlen=0)
+            deque(counting, maxlen=0)
         else:
-            write_output(rows, options.output)
-    if not report.rollouts:
-        raise InputError(f"{rollouts}: holds no rollouts{f'; {report.bad[0]}' if report.bad else ''}.")
+            write_output(counting, options.output)
+    if not found.rollouts:
+        raise InputError(f"{rollouts}: holds no rollouts{f'; {bad[0]}' if bad else ''}.")
     if options.output is not None:
         finish(options.output, inputs, benchmark)
-    return report.result(options.output, [*asked.notes(), *report.notes()])
+    found.notes = [*asked.notes(), *([f"{len(bad)} lines are not rollouts; the first is {bad[0]}"] if bad else [])]
+    return found
+
+
+def counted(rows: Iterable[Judged], found: Reverified) -> Iterator[Judged]:
+    """The rows as they come, each counted."""
+    before: list[float] = []
+    now: list[float] = []
+    for judged in rows:
+        found.rollouts += 1
+        found.judged += judged.outcome in ("same", "changed")
+        for values, reward in zip((before, now), judged.rewards, strict=True):
+            values += [] if reward is None else [reward]
+        found.changed += [judged.change] if judged.change else []
+        if judged.trouble is not None:
+            (found.failed if judged.outcome == "failed" else found.unjudgeable).append(judged.trouble)
+        yield judged
+    found.mean_before = math.fsum(before) / len(before) if before else None
+    found.mean_now = math.fsum(now) / len(now) if now else None
 
 
 def check_output(rollouts: Path, options: ReverifyOptions) -> None:
@@ -154,24 +171,24 @@ def judged_rows(
     *,
     options: ReverifyOptions,
     progress: Progress,
-    report: "Report",
+    bad: list[str],
 ) -> Iterator[Judged]:
     """Every row judged again, in file order; a few at a time are on their way."""
     size = rollouts.stat().st_size
     waiting: deque[Future[Judged]] = deque()
     with ThreadPoolExecutor(options.jobs) as pool:
-        for line, row in rows_of(rollouts, report, limit=options.limit):
+        for line, row in rows_of(rollouts, bad, limit=options.limit):
             waiting.append(pool.submit(rejudge_row, row, asked.of(row), environment))
             if len(waiting) >= 4 * options.jobs:
-                yield report.count(waiting.popleft().result())
+                yield waiting.popleft().result()
             progress(rollouts, min(line.offset, size), size)
         while waiting:
-            yield report.count(waiting.popleft().result())
+            yield waiting.popleft().result()
     progress(rollouts, size, size)
 
 
-def rows_of(rollouts: Path, report: "Report", *, limit: int | None) -> Iterator[tuple[Line, Row]]:
-    """The rows of a file; lines that are none are told."""
+def rows_of(rollouts: Path, bad: list[str], *, limit: int | None) -> Iterator[tuple[Line, Row]]:
+    """The rows of a file; lines that are none are added to `bad`."""
     count = 0
     for line in read_lines(rollouts):
         try:
@@ -179,7 +196,7 @@ def rows_of(rollouts: Path, report: "Report", *, limit: int | None) -> Iterator[
             if not isinstance(row, dict):
                 raise BadRow("is not an object")
         except BadRow as error:
-            report.bad.append(f"{rollouts.name}:{line.number}: {error}")
+            bad.append(f"{rollouts.name}:{line.number}: {error}")
             continue
         count += 1
         if limit is not None and count > limit:
@@ -264,47 +281,6 @@ def compared(row: Row, verdict: Verdict, name: str) -> Judged:
 
 def number(value: Any) -> float | None:
     return float(value) if is_number(value) else None
-
-
-class Report:
-    """Counts rows as they are judged."""
-
-    def __init__(self) -> None:
-        self.rollouts = self.judged = 0
-        self.before: list[float] = []
-        self.now: list[float] = []
-        self.changed: list[Change] = []
-        self.failed: list[Trouble] = []
-        self.unjudgeable: list[Trouble] = []
-        self.bad: list[str] = []
-
-    def count(self, judged: Judged) -> Judged:
-        self.rollouts += 1
-        self.judged += judged.outcome in ("same", "changed")
-        old, new = judged.rewards
-        self.before += [] if old is None else [old]
-        self.now += [] if new is None else [new]
-        self.changed += [judged.change] if judged.change else []
-        if judged.trouble is not None:
-            (self.failed if judged.outcome == "failed" else self.unjudgeable).append(judged.trouble)
-        return judged
-
-    def notes(self) -> Iterator[str]:
-        if self.bad:
-            yield f"{len(self.bad)} lines are not rollouts; the first is {self.bad[0]}"
-
-    def result(self, output: Path | None, notes: list[str]) -> Reverified:
-        return Reverified(
-            rollouts=self.rollouts,
-            judged=self.judged,
-            changed=self.changed,
-            failed=self.failed,
-            unjudgeable=self.unjudgeable,
-            mean_before=math.fsum(self.before) / len(self.before) if self.before else None,
-            mean_now=math.fsum(self.now) / len(self.now) if self.now else None,
-            output=output,
-            notes=notes,
-        )
 
 
 def write_output(rows: Iterable[Judged], output: Path) -> None:

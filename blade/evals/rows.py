@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from blade.environments import Verdict
-from blade.environments.items import readable
+from blade.environments.answering import readable
 from blade.evals.agent import Played
 from blade.evals.materialize import REQUEST, Row
 from blade.llm import ModelError, Usage

@@ -20,14 +20,7 @@ from blade.evals.aggregate import AggregateOptions, write_aggregate
 from blade.evals.files import RunFiles
 from blade.evals.jobs import Job
 from blade.evals.journal import Entry, Journal, entry_of
-from blade.evals.manifest import (
-    Extent,
-    Manifest,
-    Sitting,
-    digest,
-    versions,
-    write_manifest,
-)
+from blade.evals.manifest import Extent, Manifest, Sitting, digest, versions, write_manifest
 from blade.evals.materialize import Row, materialize
 from blade.evals.plan import Plan
 from blade.evals.players import Player

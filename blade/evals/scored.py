@@ -7,7 +7,7 @@ however long the trajectory. A line that is no rollout is left out and told.
 import math
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from hashlib import blake2b
 from pathlib import Path
@@ -30,7 +30,6 @@ Duplicates = Literal["first", "last", "error"]
 class Place(NamedTuple):
     """Where a line stands, and what tells it from others."""
 
-    path: Path
     line: int
     offset: int
     digest: bytes
@@ -81,7 +80,7 @@ class Pool:
 
 
 class Scored(NamedTuple):
-    """The rollouts of one or several files."""
+    """The rollouts of a file."""
 
     pools: dict[str | None, Pool]
     """By agent."""
@@ -97,21 +96,20 @@ class Seen(NamedTuple):
     """Where the row stands that holds a key."""
 
     digest: bytes
-    path: Path
     line: int
     pool: Pool
     row: int
 
 
 def read_scored(
-    paths: Iterable[Path],
+    path: Path,
     *,
     duplicates: Duplicates = "error",
     recipe: Recipe | None = None,
     subsets: Sequence[str] = (),
     agents: Mapping[Key, str | None] | None = None,
 ) -> Scored:
-    """Reads the numbers of rollout files.
+    """Reads the numbers of a rollout file.
 
     Args:
         duplicates: Which of several rows with one key counts; `error` raises unless they say the same.
@@ -128,14 +126,13 @@ def read_scored(
 
     surplus = unnamed = 0
     kept = frozenset([*ASKED, *subsets, *(fields_asked(recipe) if recipe is not None else ())])
-    for path in paths:
-        for place, row in rows_of(path, kept):
-            if isinstance(row, str):
-                found.bad.append(BadLine(file=path.name, line=place.line, offset=place.offset, reason=row))
-                continue
-            row = row if row.agent is not None else row._replace(agent=(agents or {}).get(row.key))
-            unnamed += row.agent is None
-            surplus += add_row(found.keys, row, place, pool_of(row), duplicates=duplicates)
+    for place, row in rows_of(path, kept):
+        if isinstance(row, str):
+            found.bad.append(BadLine(file=path.name, line=place.line, offset=place.offset, reason=row))
+            continue
+        row = row if row.agent is not None else row._replace(agent=(agents or {}).get(row.key))
+        unnamed += row.agent is None
+        surplus += add_row(found.keys, row, place, pool_of(row), duplicates=duplicates, name=path.name)
     found.notes.extend(said(surplus, unnamed, found.bad))
     return found
 
@@ -185,7 +182,7 @@ def rows_in(
     path: Path, kept: frozenset[str], counter: dict[str, int], start: int = 0, end: int | None = None
 ) -> Iterator[Found]:
     for line in read_lines(path, start, end):
-        place = Place(path, line.number, line.offset, blake2b(line.data.strip(), digest_size=12).digest())
+        place = Place(line.number, line.offset, blake2b(line.data.strip(), digest_size=12).digest())
         try:
             row = parse_row(line.data, counter)
         except BadRow as error:
@@ -202,17 +199,16 @@ def counted_on(row: Row, before: int) -> Row:
     return row._replace(key=(task, repeat), info=info)
 
 
-def add_row(keys: dict[Key, Seen], row: Row, place: Place, pool: Pool, *, duplicates: Duplicates) -> bool:
+def add_row(keys: dict[Key, Seen], row: Row, place: Place, pool: Pool, *, duplicates: Duplicates, name: str) -> bool:
     """Adds a row to its agent's pool; whether another row with its key was there already."""
     before = keys.get(row.key)
     if before is not None:
         if before.digest != place.digest and duplicates == "error":
-            there, here = f"{before.path.name}:{before.line}", f"{place.path.name}:{place.line}"
-            raise ProblemsFound(collision(row.key, there, here, across=place.path != before.path))
+            raise ProblemsFound(collision(row.key, f"{name}:{before.line}", f"{name}:{place.line}", across=False))
         if before.digest == place.digest or duplicates == "first":
             return True
         before.pool.keys[before.row] = None
-    keys[row.key] = Seen(place.digest, place.path, place.line, pool, len(pool.keys))
+    keys[row.key] = Seen(place.digest, place.line, pool, len(pool.keys))
     pool.add(row)
     return before is not None
 

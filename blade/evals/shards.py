@@ -7,8 +7,6 @@ from 0 every time; with `seed_shards` the repeats of a file go on where those of
 
 import contextlib
 import itertools
-import shutil
-import tempfile
 from collections.abc import Iterator, Sequence
 from hashlib import blake2b
 from pathlib import Path
@@ -19,11 +17,10 @@ import msgspec
 from blade.errors import ProblemsFound, UsageError
 from blade.evals.aggregate import sidecar
 from blade.evals.counted import REPEAT, Key, Task, counted_key, key_of, rank, raw_fields, read_lines
-from blade.evals.files import write_whole
+from blade.evals.files import movable, write_whole
 from blade.evals.scored import Duplicates, collision
 from blade.rollouts.conform import BadRow
 from blade.rollouts.sidecars import beside
-from blade.rollouts.sources import compression, open_stream
 
 
 class Merged(msgspec.Struct, frozen=True, kw_only=True):
@@ -163,18 +160,6 @@ def copied(place: Place, file: IO[bytes]) -> bytes:
 
 def with_repeat(data: bytes, repeat: int) -> bytes:
     return msgspec.json.encode({**raw_fields(data), REPEAT: repeat}) + b"\n"
-
-
-@contextlib.contextmanager
-def movable(path: Path) -> Iterator[IO[bytes]]:
-    """A file's plain bytes, which one can move about in."""
-    if compression(path) is None:
-        with path.open("rb") as file:
-            yield file
-    else:
-        with tempfile.TemporaryFile() as unpacked, open_stream(path) as packed:
-            shutil.copyfileobj(packed, unpacked)
-            yield unpacked
 
 
 def merge_inputs(shards: Sequence[Shard], output: Path, notes: list[str]) -> None:

@@ -11,13 +11,11 @@ from typing import Any
 import msgspec
 
 from blade.environments import Session
-from blade.environments.items import readable
+from blade.environments.answering import readable
 from blade.errors import InputError
 from blade.llm.model import Item
 from blade.rollouts.skills import CATALOG_START, SKILL_TOOL
-from blade.skillkit.frontmatter import SKILL_FILE
-from blade.skillkit.hashing import hash_files, read_files
-from blade.skillkit.skill import find_skills, read_skill
+from blade.skillkit.skill import SKILL_FILE, Skill, find_skills, hash_files, read_files, read_skill
 
 TOOL = SKILL_TOOL
 LONGEST = 40_000
@@ -41,17 +39,6 @@ DECLARATION = {
 }
 
 
-class Named(msgspec.Struct, frozen=True, kw_only=True):
-    """What a model is told of a skill before it opens it."""
-
-    name: str
-    """Its name."""
-    description: str
-    """What it is for."""
-    version: str | None
-    """Its version, where it has one."""
-
-
 class Library(msgspec.Struct, frozen=True, kw_only=True):
     """The skills of one run, with all their files."""
 
@@ -61,7 +48,7 @@ class Library(msgspec.Struct, frozen=True, kw_only=True):
     """Where it is."""
     hash: str
     """The name of its content."""
-    skills: dict[str, Named]
+    skills: dict[str, Skill]
     """By the path of their SKILL.md."""
     files: dict[str, bytes]
     """By the path a model asks for."""
@@ -69,7 +56,9 @@ class Library(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def reference(self) -> dict[str, Any]:
         """What every row says about the skills it was made with."""
-        return {"path": self.given, "hash": self.hash, "skills": msgspec.to_builtins(list(self.skills.values()))}
+        names = ("name", "description", "version")
+        skills = [{name: getattr(skill, name) for name in names} for skill in self.skills.values()]
+        return {"path": self.given, "hash": self.hash, "skills": skills}
 
     @property
     def catalog(self) -> str:
@@ -132,7 +121,7 @@ def read_library(given: str) -> Library:
         given=given,
         folder=folder,
         hash=hash_files(files),
-        skills={path: named(place) for path, place in found.items()},
+        skills={path: read_skill(place) for path, place in found.items()},
         files={start + path: data for path, data in files.items()},
     )
 
@@ -153,11 +142,6 @@ def check_folders(folder: Path) -> None:
         is_nothing = not place.is_dir() or place.is_symlink() or place.name.startswith(".")
         if not is_nothing and not (place / SKILL_FILE).is_file():
             raise InputError(f"{place}: has no {SKILL_FILE}; every folder in a folder of skills is a skill.")
-
-
-def named(place: Path) -> Named:
-    skill = read_skill(place)
-    return Named(name=skill.name, description=skill.description, version=skill.version)
 
 
 class SkillSession:

@@ -25,15 +25,6 @@ NONE = "none"
 """The variant without skills."""
 
 
-class Variant(msgspec.Struct, frozen=True, kw_only=True):
-    """One way to equip the model."""
-
-    label: str
-    """What its run is called."""
-    skills: str | None
-    """Folder of skills; `None` for none."""
-
-
 class TaskResult(msgspec.Struct, frozen=True, kw_only=True):
     """What came of one task in one variant."""
 
@@ -97,8 +88,8 @@ class Duel(msgspec.Struct, frozen=True, kw_only=True):
     """Seconds it takes more per rollout."""
 
 
-def parse_variants(text: str) -> list[Variant]:
-    """Variants from `none,DIR,DIR`; each is called by its folder's name, made different where two are the same."""
+def parse_variants(text: str) -> dict[str, str | None]:
+    """Folders of skills from `none,DIR,DIR`, by the folder's name, made different where two are the same."""
     words = [word.strip() for word in text.split(",") if word.strip()]
     if len(words) < 2 or len(set(words)) < len(words):
         raise UsageError(f"--variants is {text!r}; name at least two different ones, e.g. none,skills.")
@@ -106,25 +97,14 @@ def parse_variants(text: str) -> list[Variant]:
     for place, label in enumerate(labels):
         if label in labels[:place] or (label == NONE and words[place] != NONE):
             labels[place] = f"{label}-{place + 1}"
-    return [
-        Variant(label=label, skills=None if word == NONE else word) for label, word in zip(labels, words, strict=True)
-    ]
-
-
-class Seen(msgspec.Struct):
-    """What rows say about one task, gathered one row at a time."""
-
-    name: str
-    passed: list[float] = []
-    opened: list[float] = []
-    tokens: list[float] = []
-    seconds: list[float] = []
+    return {label: None if word == NONE else word for label, word in zip(labels, words, strict=True)}
 
 
 def read_trial(path: Path, label: str, *, success: str | None) -> Trial:
     """Sums up the rollouts of one variant."""
     rule = parse_success_rule(success) if success else BINARY_RULE
-    tasks: dict[int, Seen] = {}
+    names: dict[int, str] = {}
+    tasks: dict[int, dict[str, list[float]]] = {}
     files: Counter[str] = Counter()
     reads: list[float] = []
     writes: list[float] = []
@@ -134,20 +114,30 @@ def read_trial(path: Path, label: str, *, success: str | None) -> Trial:
         passed = float(rule.apply([field_at(row, rule.field)])[0])
         if passed != passed:  # not judged
             continue
-        seen = tasks.setdefault(row["_ng_task_index"], Seen(str(row.get("task_id", row["_ng_task_index"]))))
-        seen.passed.append(passed)
+        index = row["_ng_task_index"]
+        names.setdefault(index, str(row.get("task_id", index)))
+        seen = tasks.setdefault(index, {"passed": [], "opened": [], "tokens": [], "seconds": []})
+        seen["passed"].append(passed)
         usage = (row.get("response") or {}).get("usage") or {}
         if usage.get("input_tokens") is not None and usage.get("output_tokens") is not None:
             reads.append(usage["input_tokens"])
             writes.append(usage["output_tokens"])
-            seen.tokens.append(usage["input_tokens"] + usage["output_tokens"])
+            seen["tokens"].append(usage["input_tokens"] + usage["output_tokens"])
         if row.get("agent_run_time") is not None:
-            seen.seconds.append(row["agent_run_time"])
+            seen["seconds"].append(row["agent_run_time"])
         if SKILLS_READ in row:
-            seen.opened.append(float(bool(row[SKILLS_READ])))
+            seen["opened"].append(float(bool(row[SKILLS_READ])))
             files.update(row[SKILLS_READ])
         digest = (row.get("skills_ref") or {}).get("hash", digest)
-    results = {index: result_of(seen) for index, seen in sorted(tasks.items())}
+    results = {
+        index: TaskResult(
+            name=names[index],
+            rollouts=len(seen["passed"]),
+            passed=mean(seen["passed"]) or 0.0,
+            **{name: mean(seen[name]) for name in ("opened", "tokens", "seconds")},
+        )
+        for index, seen in sorted(tasks.items())
+    }
     return Trial(
         label=label,
         hash=digest,
@@ -159,17 +149,6 @@ def read_trial(path: Path, label: str, *, success: str | None) -> Trial:
         output_tokens=mean(writes),
         seconds=mean([result.seconds for result in results.values() if result.seconds is not None]),
         tasks=results,
-    )
-
-
-def result_of(seen: Seen) -> TaskResult:
-    return TaskResult(
-        name=seen.name,
-        rollouts=len(seen.passed),
-        passed=mean(seen.passed) or 0.0,
-        opened=mean(seen.opened),
-        tokens=mean(seen.tokens),
-        seconds=mean(seen.seconds),
     )
 
 

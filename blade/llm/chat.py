@@ -4,11 +4,9 @@ Reasoning is sent back only to servers that gave it, and only within the turn: t
 the vendor's own API knows no such field.
 """
 
-from types import ModuleType
 from typing import Any
 
 import msgspec
-import openai
 
 from blade.llm.client import Endpoint
 from blade.llm.model import (
@@ -22,8 +20,7 @@ from blade.llm.model import (
     reasoning_item,
     token_count,
 )
-from blade.llm.responses import detail, open_openai, post
-from blade.llm.schemas import json_schema
+from blade.llm.responses import OpenAiWire, detail, json_schema
 
 Message = dict[str, Any]
 
@@ -73,13 +70,10 @@ class Body(msgspec.Struct, frozen=True):
 DECODER = msgspec.json.Decoder(Body)
 
 
-class ChatWire:
+class ChatWire(OpenAiWire):
     """Speaks /chat/completions."""
 
-    sdk: ModuleType = openai
-
-    def open(self, endpoint: Endpoint) -> openai.AsyncOpenAI:
-        return open_openai(endpoint)
+    path = "/chat/completions"
 
     def payload(self, request: Request, endpoint: Endpoint) -> dict[str, Any]:
         limit = "max_completion_tokens" if endpoint.is_vendors else "max_tokens"  # the older name is known everywhere
@@ -94,9 +88,6 @@ class ChatWire:
         given = {name: value for name, value in settings.items() if value is not None}
         messages = chat_messages(request, with_reasoning=not endpoint.is_vendors)
         return {"model": endpoint.model, "messages": messages, **given}
-
-    async def send(self, client: openai.AsyncOpenAI, payload: dict[str, Any]) -> bytes:
-        return await post(client, "/chat/completions", payload)
 
     def reply(self, body: bytes, payload: dict[str, Any]) -> Reply:
         found = DECODER.decode(body)
@@ -113,9 +104,6 @@ class ChatWire:
             usage=usage_of(found.usage) if found.usage else None,
             incomplete=CUT.get(choice.finish_reason or ""),
         )
-
-    async def close(self, client: openai.AsyncOpenAI) -> None:
-        await client.close()
 
 
 def chat_tool(tool: dict[str, Any]) -> dict[str, Any]:

@@ -9,9 +9,8 @@ from typing import Any, Literal, get_args
 from urllib.parse import urlsplit
 
 from blade.errors import UsageError
-from blade.llm.client import Client, Endpoint, Wire
+from blade.llm.client import Backoff, Client, Endpoint, Wire
 from blade.llm.model import Model
-from blade.llm.retrying import Backoff
 
 Api = Literal["auto", "responses", "chat", "messages"]
 

@@ -160,13 +160,7 @@ def reasoning_item(text: str, *, id: str, encrypted: str | None = None) -> Item:
 
 def function_call(name: str, arguments: str, *, call_id: str) -> Item:
     """A tool call, as Responses output has it."""
-    return {
-        "type": "function_call",
-        "name": name,
-        "arguments": arguments,
-        "call_id": call_id,
-        "status": "completed",
-    }
+    return {"type": "function_call", "name": name, "arguments": arguments, "call_id": call_id, "status": "completed"}
 
 
 def call_result(output: str, *, call_id: str) -> Item:

@@ -10,7 +10,6 @@ import openai
 from blade.llm.bodies import BOUNDED
 from blade.llm.client import NO_KEY, Endpoint
 from blade.llm.model import Item, Reply, Request, Usage, token_count
-from blade.llm.schemas import json_schema
 
 
 class Tokens(msgspec.Struct, frozen=True):
@@ -48,13 +47,33 @@ class Call(msgspec.Struct, frozen=True):
 DECODER = msgspec.json.Decoder(Body)
 
 
-class ResponsesWire:
-    """Speaks /responses."""
+class OpenAiWire:
+    """What the APIs of OpenAI's SDK share."""
 
     sdk: ModuleType = openai
+    path: str
 
     def open(self, endpoint: Endpoint) -> openai.AsyncOpenAI:
-        return open_openai(endpoint)
+        """The SDK's client; a key only from the environment, and none needed for somebody else's server."""
+        key = os.environ.get("OPENAI_API_KEY") or NO_KEY
+        carrier = openai.DefaultAsyncHttpxClient(event_hooks=BOUNDED)
+        return openai.AsyncOpenAI(
+            api_key=key, base_url=endpoint.base_url, timeout=endpoint.timeout, max_retries=0, http_client=carrier
+        )
+
+    async def send(self, client: openai.AsyncOpenAI, payload: dict[str, Any]) -> bytes:
+        """The bytes of an answer, without what the SDK does to bodies of known types: a sixth of the time."""
+        answer = await client.post(self.path, body=payload, cast_to=openai.HttpxBinaryResponseContent)
+        return answer.content
+
+    async def close(self, client: openai.AsyncOpenAI) -> None:
+        await client.close()
+
+
+class ResponsesWire(OpenAiWire):
+    """Speaks /responses."""
+
+    path = "/responses"
 
     def payload(self, request: Request, endpoint: Endpoint) -> dict[str, Any]:
         settings = {
@@ -68,9 +87,6 @@ class ResponsesWire:
         }
         given = {name: value for name, value in settings.items() if value is not None}
         return {"model": endpoint.model, "input": request.input, **given}
-
-    async def send(self, client: openai.AsyncOpenAI, payload: dict[str, Any]) -> bytes:
-        return await post(client, "/responses", payload)
 
     def reply(self, body: bytes, payload: dict[str, Any]) -> Reply:
         found = DECODER.decode(body)
@@ -89,24 +105,6 @@ class ResponsesWire:
             usage=usage,
             incomplete=incomplete or at_limit(usage, payload.get("max_output_tokens")),
         )
-
-    async def close(self, client: openai.AsyncOpenAI) -> None:
-        await client.close()
-
-
-def open_openai(endpoint: Endpoint) -> openai.AsyncOpenAI:
-    """The SDK's client; a key only from the environment, and none needed for somebody else's server."""
-    key = os.environ.get("OPENAI_API_KEY") or NO_KEY
-    carrier = openai.DefaultAsyncHttpxClient(event_hooks=BOUNDED)
-    return openai.AsyncOpenAI(
-        api_key=key, base_url=endpoint.base_url, timeout=endpoint.timeout, max_retries=0, http_client=carrier
-    )
-
-
-async def post(client: openai.AsyncOpenAI, path: str, body: dict[str, Any]) -> bytes:
-    """The bytes of an answer, without what the SDK does to bodies of known types: that takes a sixth of the time."""
-    answer = await client.post(path, body=body, cast_to=openai.HttpxBinaryResponseContent)
-    return answer.content
 
 
 def at_limit(usage: Usage | None, limit: int | None) -> str | None:
@@ -136,3 +134,24 @@ def usage_of(tokens: Tokens) -> Usage:
 def detail(details: Any, name: str) -> int | None:
     """A count among the details, when there is one."""
     return token_count(details.get(name)) if isinstance(details, dict) else None
+
+
+NAME = "answer"
+
+
+def json_schema(schema: dict[str, Any]) -> dict[str, Any]:
+    """A schema as the OpenAI APIs take it; strict only where it meets their rules, or they refuse the request."""
+    return {"name": NAME, "schema": schema, "strict": is_strict(schema)}
+
+
+def is_strict(schema: Any) -> bool:
+    """Whether every object in it is closed and requires all its properties."""
+    if isinstance(schema, list):
+        return all(is_strict(part) for part in schema)
+    if not isinstance(schema, dict):
+        return True
+    if "properties" in schema or schema.get("type") == "object":
+        closed = schema.get("additionalProperties") is False
+        if not closed or set(schema.get("required", ())) != set(schema.get("properties", {})):
+            return False
+    return all(is_strict(part) for part in schema.values())

@@ -38,9 +38,11 @@ def link_problems(folder: Path, text: str, line: int = 1) -> Iterator[Problem]:
     """Links and named files that are not there, lie outside of the skill, or do not say when to open them."""
     for block in prose(text, line):
         links = local_links(block.text)
-        for target in dict.fromkeys([*links, *named_files(block.text)]):
+        named = [span for span in code_spans(block.text) if OWN_FILE.fullmatch(span)]
+        for target in dict.fromkeys([*links, *named]):
             yield from target_problems(folder, target, block.line)
-        if any(is_reference(link) for link in links) and not WHEN.search(block.text):
+        refers = any(PurePosixPath(link).parts[:1] == (REFERENCES,) for link in links)
+        if refers and not WHEN.search(block.text):
             said = "links a reference without saying when to open it"
             yield Problem(where=str(block.line), message=said, hint="add 'when ...' or 'before ...' to the sentence")
 
@@ -52,11 +54,6 @@ def target_problems(folder: Path, target: str, line: int) -> Iterator[Problem]:
         yield Problem(where=where, message=said, hint="a skill is copied away alone; bring the file into its folder")
     elif not (folder / target).exists():
         yield Problem(where=where, message=f"{target!r} is not there", hint="write it, or drop the link")
-
-
-def named_files(text: str) -> list[str]:
-    """Files of the skill that are named as code."""
-    return [span for span in code_spans(text) if OWN_FILE.fullmatch(span)]
 
 
 def reference_problems(folder: Path, body: str) -> Iterator[Problem]:
@@ -73,10 +70,6 @@ def reference_problems(folder: Path, body: str) -> Iterator[Problem]:
 
 def prose(text: str, line: int = 1) -> Iterable[Prose]:
     return (block for block in blocks(text, line) if isinstance(block, Prose))
-
-
-def is_reference(target: str) -> bool:
-    return PurePosixPath(target).parts[:1] == (REFERENCES,)
 
 
 def files_below(folder: Path) -> list[Path]:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from blade.errors import Problem
-from blade.skillkit.frontmatter import Parts
+from blade.skillkit.skill import Parts
 
 FIELDS = ("name", "description", "license", "compatibility", "metadata", "allowed-tools")
 """All a skill may say about itself."""

@@ -62,16 +62,11 @@ def install_skill(source: Path, place: Path, *, force: bool = False, dry_run: bo
     """
     target = place / source.name
     try:
-        if is_itself(target, source):
+        if target.exists() and target.resolve() == source.resolve():  # the agent sees it already, by a link
             return Installed(skill=source.name, place=str(target), action="unchanged")
         return settle(source, target, force=force, dry_run=dry_run)
     except OSError as error:
         raise InputError(f"{error.filename or target}: {error.strerror or error}.") from error
-
-
-def is_itself(target: Path, source: Path) -> bool:
-    """Whether the agent sees the skill already, by a link to it."""
-    return target.exists() and target.resolve() == source.resolve()
 
 
 def settle(source: Path, target: Path, *, force: bool, dry_run: bool) -> Installed:

@@ -2,55 +2,27 @@
 
 import difflib
 from pathlib import Path
-
-import msgspec
+from typing import Any
 
 from blade.diagnosis.packs.load import TAXONOMY, skills_folder
 from blade.errors import InputError, Problem, UsageError
-from blade.skillkit.frontmatter import SKILL_FILE
 from blade.skillkit.scripts import script_files
-from blade.skillkit.skill import Skill, find_skills, read_skill
+from blade.skillkit.skill import SKILL_FILE, Skill, find_skills, read_skill
 
 PLACES = ("skills", ".agents/skills", ".claude/skills", ".codex/skills")
 """Where a checkout keeps its skills; the first that is there is meant."""
 
 
-class SkillEntry(msgspec.Struct, frozen=True, kw_only=True):
-    """A skill in a list of them."""
-
-    name: str
-    """Its name."""
-    description: str
-    """What it does and when to use it."""
-    version: str | None
-    """Its version, where it has one."""
-    taxonomy: bool
-    """Whether it brings a taxonomy pack, which `blade diagnose --pack NAME` takes."""
-    scripts: list[str]
-    """Its scripts, relative to the skill."""
-    path: str
-    """Its folder."""
-
-
-class Shelf(msgspec.Struct, frozen=True, kw_only=True):
-    """The skills of a place, and what could not be read."""
-
-    skills: list[SkillEntry]
-    """The skills, by name."""
-    problems: list[Problem]
-    """Folders whose SKILL.md cannot be read."""
-
-
-def read_shelf(root: Path | None = None) -> Shelf:
-    """The skills of a checkout; those that come with BLADE without one."""
-    entries: list[SkillEntry] = []
+def read_shelf(root: Path | None = None) -> tuple[list[dict[str, Any]], list[Problem]]:
+    """The skills of a checkout and what could not be read; without one, those that come with BLADE."""
+    entries: list[dict[str, Any]] = []
     problems: list[Problem] = []
     for folder in find_skills(shelf_folder(root)):
         try:
             entries.append(describe(read_skill(folder)))
         except InputError as error:
             problems.append(Problem(where=str(folder / SKILL_FILE), message=str(error)))
-    return Shelf(skills=entries, problems=problems)
+    return entries, problems
 
 
 def shelf_folder(root: Path | None) -> Path:
@@ -61,15 +33,16 @@ def shelf_folder(root: Path | None) -> Path:
     return places[0] if places else root
 
 
-def describe(skill: Skill) -> SkillEntry:
-    return SkillEntry(
-        name=skill.name,
-        description=skill.description,
-        version=skill.version,
-        taxonomy=(skill.folder / TAXONOMY).is_file(),
-        scripts=[path.relative_to(skill.folder).as_posix() for path in script_files(skill.folder)],
-        path=str(skill.folder),
-    )
+def describe(skill: Skill) -> dict[str, Any]:
+    """A skill in a list of them, with whether it brings a taxonomy pack, which `blade diagnose --pack NAME` takes."""
+    return {
+        "name": skill.name,
+        "description": skill.description,
+        "version": skill.version,
+        "taxonomy": (skill.folder / TAXONOMY).is_file(),
+        "scripts": [path.relative_to(skill.folder).as_posix() for path in script_files(skill.folder)],
+        "path": str(skill.folder),
+    }
 
 
 def find_skill(name: str, root: Path | None = None) -> Path:

@@ -129,10 +129,7 @@ def seen_field(name: str, values: list[Any], table: RolloutTable) -> FieldSeen:
     kinds = list(dict.fromkeys(KINDS.get(type(value), "other") for value in values))
     column = table.rows.columns.get(name)
     return FieldSeen(
-        name=name,
-        kinds=kinds,
-        of_task=column is not None and is_of_task(column, table),
-        example=example_of(values),
+        name=name, kinds=kinds, of_task=column is not None and is_of_task(column, table), example=example_of(values)
     )
 
 

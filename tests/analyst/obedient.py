@@ -6,7 +6,7 @@ from typing import Any
 
 from loopback import Answer, Call, Say
 
-from blade.analyst.quoting import outside
+from blade.analyst.conversation import outside
 
 ORDER = re.compile(r"OBEY\s*:?\s*([A-Z]{2})")
 """What an injected text says to take over the label."""

@@ -8,8 +8,8 @@ from typing import Any, TypeVar
 import rollout_rows
 from loopback import Loopback, Script
 
-from blade.analyst.analyze import AnalystOptions, analyze
-from blade.analyst.asking import Opinion
+from blade.analyst.analyze import analyze
+from blade.analyst.asking import AnalystOptions, Opinion
 from blade.analyst.narrating import Story, narrate
 from blade.api import read
 from blade.diagnosis.analyze import AnalyzeOptions
@@ -54,7 +54,7 @@ def read_by(script: Script, opened: Workspace, **options: Any) -> list[Opinion]:
 
 def narrated_by(script: Script, opened: Workspace, **options: Any) -> Story:
     """What a scripted model writes about a diagnosis, with its labels as they now are."""
-    how = AnalystOptions(**options).writing
+    how = AnalystOptions(**options)
     folder = opened.folder
     return asked_of(script, lambda model: narrate(open_workspace(folder), model, how, progress=lambda *_: None))
 

@@ -24,8 +24,8 @@ def test_a_second_config_does_not_claim_the_rollouts_of_the_first(tmp_path: Path
 
 def test_paths_are_told_relative_to_the_checkout(tmp_path: Path) -> None:
     found = describe(find_benchmark("sums", write_checkout(tmp_path)))
-    assert (found.config, found.data) == ("benchmarks/sums/config.yaml", "benchmarks/sums/data/sums.jsonl")
-    assert (found.includes, found.prompt) == (
+    assert (found["config"], found["data"]) == ("benchmarks/sums/config.yaml", "benchmarks/sums/data/sums.jsonl")
+    assert (found["includes"], found["prompt"]) == (
         ["resources_servers/checker/configs/checker.yaml"],
         "benchmarks/sums/prompt.yaml",
     )

@@ -2,8 +2,8 @@
 
 import pytest
 
-from blade.cli import eval_progress
-from blade.cli.eval_progress import duration, sentence, watching
+from blade.cli import progress
+from blade.cli.progress import duration, sentence, watching
 from blade.evals.tally import Tally
 
 
@@ -43,7 +43,7 @@ def test_times_are_said_in_the_units_people_wait_in(seconds: float, said: str) -
 def test_a_terminal_is_drawn_on(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("TERM", "xterm-256color")
-    monkeypatch.setattr(eval_progress, "ON_TERMINAL", 0.0)
+    monkeypatch.setattr(progress, "ON_TERMINAL", 0.0)
     with watching("none") as watch:
         watch(tally_of(1.0))
     said = capsys.readouterr()

@@ -6,7 +6,7 @@ import pytest
 from blade_command import blade, diagnosed, document
 from rollout_rows import Row, call, message, result, rollout, write_rows
 
-from blade.cli.excerpts import excerpt
+from blade.cli.trajectory import excerpt
 
 
 def diagnosed_rollout(folder: Path, output: list[Row], **fields: object) -> Path:

@@ -5,7 +5,7 @@ from two_runs import Rewards, outcomes
 from blade.comparison.comparison import Settling
 from blade.comparison.difference import Spread, spread_of
 from blade.comparison.pairing import pair
-from blade.comparison.settling import REACH, noise_of, repeats_now, settle_tie, within_part
+from blade.comparison.verdict import REACH, noise_of, repeats_now, settle_tie, within_part
 
 
 def settle(base: Rewards, candidate: Rewards) -> Settling:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from blade.comparison.signflip import mcnemar_p, on_grid, sign_flip
+from blade.comparison.difference import mcnemar_p, on_grid, sign_flip
 
 FIFTHS = st.lists(st.integers(-5, 5), min_size=2, max_size=9)
 

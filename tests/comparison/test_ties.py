@@ -1,4 +1,4 @@
-from blade.comparison.ties import letters, tie_groups
+from blade.comparison.ranking import letters, tie_groups
 
 
 def test_groups_hold_runs_that_cannot_be_told_apart_and_may_overlap() -> None:

@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from blade.environments import Environment, load_environment
-from blade.environments.items import message
+from blade.environments.answering import message
 
 ROOT = Path(__file__).resolve().parents[2] / "benchmarks"
 NAMES = sorted(path.parent.name for path in ROOT.glob("*/config.yaml"))

@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from test_benchmark_tasks import tasks_of
 
-from blade.environments.constraints.checks import CHECKS, arguments_for, missing_arguments
-from blade.environments.constraints.counting import paragraphs, sentences, words
+from blade.environments.constraints.checks import CHECKS, arguments_for, missing_arguments, paragraphs, sentences, words
 from blade.environments.constraints.verifier import judge
 from blade.errors import InputError
 

@@ -13,6 +13,7 @@ import pytest
 
 from blade.benchmarks import find_benchmark
 from blade.environments import load_environment
+from blade.environments.answering import function_call, message
 from blade.environments.external import (
     External,
     LeftOut,
@@ -22,7 +23,6 @@ from blade.environments.external import (
     write_package,
 )
 from blade.environments.external.row_files import MOST_CELL
-from blade.environments.items import function_call, message
 from blade.errors import InputError, UsageError
 from blade.evals.materialize import materialize
 from blade.evals.plan import plan_of

@@ -4,9 +4,8 @@ from typing import Any
 
 import pytest
 
-from blade.environments.answering import TextEnvironment
+from blade.environments.answering import TextEnvironment, final_text, function_call, message
 from blade.environments.environment import Verdict
-from blade.environments.items import final_text, function_call, message
 
 
 @pytest.mark.parametrize(

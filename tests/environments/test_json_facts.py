@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from test_benchmark_tasks import tasks_of
 
-from blade.environments.json_facts.json_in_text import read_json
-from blade.environments.json_facts.verifier import facts_of, judge, written
+from blade.environments.json_facts.verifier import facts_of, judge, read_json, written
 
 SCHEMA = {
     "type": "object",

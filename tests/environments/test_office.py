@@ -9,9 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from test_benchmark_tasks import tasks_of
 
-from blade.environments.items import function_call, message
-from blade.environments.office.desk import Desk
-from blade.environments.office.tools import TOOLS, check_arguments
+from blade.environments.answering import function_call, message
+from blade.environments.office.desk import TOOLS, Desk, check_arguments
 from blade.environments.office.verifier import ENVIRONMENT
 
 STATE: dict[str, list[dict[str, Any]]] = {

@@ -8,8 +8,8 @@ from typing import Any
 from loopback import Loopback
 
 from blade.environments import Session, Verdict
+from blade.environments.answering import final_text, function_call, message
 from blade.environments.environment import Item, Task
-from blade.environments.items import final_text, function_call, message
 from blade.evals.files import RunFiles
 from blade.evals.jobs import Job, model_job
 from blade.evals.manifest import settings_of

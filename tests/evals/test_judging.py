@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from blade.environments.items import message
+from blade.environments.answering import message
 from blade.environments.judged.verifier import Judged, Opinion, label_in
 from blade.errors import InputError, UsageError
 from blade.evals.judging import calibrate, read_known

@@ -8,8 +8,7 @@ from rollout_rows import Row, rollout, without, write_rows
 
 from blade.diagnosis import analyze
 from blade.errors import ProblemsFound
-from blade.evals.aggregate import AggregateOptions, write_aggregate
-from blade.evals.profile import write_profile
+from blade.evals.aggregate import AggregateOptions, write_aggregate, write_profile
 
 AGENT: Row = {"agent_ref": {"name": "desk"}}
 ROWS = [

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from blade.errors import InputError
-from blade.evals.prompts import Example, Prompt, conversation, fill, read_prompt
+from blade.evals.materialize import Example, Prompt, conversation, fill, read_prompt
 
 TASK = {"question": "{why}", "n": 3, "options": ["a", "b"], "deep": {"x": 1}}
 

@@ -11,10 +11,10 @@ from blade.errors import UsageError
 from blade.evals.files import RunFiles
 from blade.evals.jobs import Job
 from blade.evals.manifest import settings_of
-from blade.evals.remote import AgentPlayer, run_url
+from blade.evals.players import AgentPlayer, run_url
 from blade.evals.run import RunOptions, RunResult, run_job
 from blade.llm import ModelError
-from blade.llm.retrying import Backoff
+from blade.llm.client import Backoff
 
 
 def run_remote(folder: Path, server: Loopback, *, attempts: int = 3, resume: bool = False) -> RunResult:

@@ -7,7 +7,7 @@ import pytest
 from rollout_rows import rollout, write_rows
 
 from blade.errors import UsageError
-from blade.evals.variants import Duel, Variant, duel, parse_variants, read_trial
+from blade.evals.variants import Duel, duel, parse_variants, read_trial
 
 
 def row(task: int, reward: float, *, tokens: int = 10, seconds: float = 1.0, **fields: Any) -> dict[str, Any]:
@@ -71,11 +71,7 @@ def test_the_benchmark_s_own_rule_decides_what_passes(tmp_path: Path) -> None:
 
 
 def test_variants_are_called_by_their_folders() -> None:
-    assert parse_variants("none, x/skills ,y/skills") == [
-        Variant(label="none", skills=None),
-        Variant(label="skills", skills="x/skills"),
-        Variant(label="skills-3", skills="y/skills"),
-    ]
+    assert parse_variants("none, x/skills ,y/skills") == {"none": None, "skills": "x/skills", "skills-3": "y/skills"}
 
 
 @pytest.mark.parametrize("text", ["", "none", "none,none"])

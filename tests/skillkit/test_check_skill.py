@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from small_skills import BODY, DESCRIPTION, skill_text, write_skill
 
-from blade.cli.command_check import command_complaint
+from blade.cli.skill_validate import command_complaint
 from blade.errors import InputError
 from blade.skillkit.check import Rules, check_skill
 from blade.skillkit.skill import find_skills, read_skill

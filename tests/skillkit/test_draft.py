@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rollout_rows import Row, call, message, read_rows, rollout
 
-from blade.cli.command_check import command_complaint
+from blade.cli.skill_validate import command_complaint
 from blade.diagnosis import AnalyzeOptions, diagnose
 from blade.errors import UsageError
 from blade.skillkit.check import Rules, check_skill

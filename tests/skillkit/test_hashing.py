@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from blade.errors import InputError
-from blade.skillkit.hashing import hash_files, hash_folder
+from blade.skillkit.skill import hash_files, hash_folder
 
 
 def write_skill(folder: Path, name: str, text: str) -> None:

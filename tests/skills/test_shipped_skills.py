@@ -10,7 +10,7 @@ import skills_ref
 import yaml
 
 from blade._version import __version__
-from blade.cli.command_check import command_complaint
+from blade.cli.skill_validate import command_complaint
 from blade.diagnosis.packs import shipped_names
 from blade.skillkit.check import Rules, check_skill
 from blade.skillkit.evals import read_evals

@@ -11,10 +11,8 @@ import string
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from blade.environments.answering import TextEnvironment
-from blade.environments.answers import marked_lines, own_part
-from blade.environments.command import judge_rows
-from blade.environments.environment import Task, Verdict
+from blade.environments.answering import TextEnvironment, marked_lines, own_part
+from blade.environments.environment import Task, Verdict, judge_rows
 from blade.rollouts.boxes import last_boxed
 
 # A letter stands alone, or before a sign that ends it: "A farmer" is no choice, "A) a farmer" and "A because" are.
@@ -105,10 +103,5 @@ def gold(task: Task) -> str:
 ENVIRONMENT = TextEnvironment("choice", judge=judge, gold=gold)
 
 
-def main() -> None:
-    """Judges rollout rows: `python -m blade.environments.choice.verifier rollouts.jsonl`."""
-    judge_rows(ENVIRONMENT)
-
-
 if __name__ == "__main__":
-    main()
+    judge_rows(ENVIRONMENT)

@@ -10,9 +10,8 @@ import re
 from collections.abc import Iterator
 
 from blade.environments.answering import TextEnvironment
-from blade.environments.command import judge_rows
 from blade.environments.constraints.checks import CHECKS, arguments_for, missing_arguments
-from blade.environments.environment import Task, Verdict
+from blade.environments.environment import Task, Verdict, judge_rows
 from blade.errors import InputError
 
 CAN_NOT = r"""(?:can(?:no|['’])t | can\s+not | won['’]t | will\s+not | (?:a|['’])m\s+(?:unable|not\s+able)\s+to
@@ -102,10 +101,5 @@ def gold(task: Task) -> str:
 ENVIRONMENT = TextEnvironment("constraints", judge=judge, gold=gold)
 
 
-def main() -> None:
-    """Judges rollout rows: `python -m blade.environments.constraints.verifier rollouts.jsonl`."""
-    judge_rows(ENVIRONMENT)
-
-
 if __name__ == "__main__":
-    main()
+    judge_rows(ENVIRONMENT)

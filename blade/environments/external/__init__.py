@@ -3,8 +3,7 @@
 A row that cannot be judged as its authors meant it is left out and told with its line and the reason.
 """
 
-from blade.environments.external.checking import Checked, check_external
 from blade.environments.external.package import write_package
-from blade.environments.external.sets import External, LeftOut, external_kinds, load_external
+from blade.environments.external.sets import Checked, External, LeftOut, check_external, external_kinds, load_external
 
 __all__ = ["Checked", "External", "LeftOut", "check_external", "external_kinds", "load_external", "write_package"]

@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from blade.environments.external.fields import NotATask, first_of
+from blade.environments.external.row_files import NotATask, first_of
 
 Fields = Mapping[str, Any]
 Task = dict[str, Any]
@@ -86,7 +86,7 @@ def listed_cases(test: str) -> Task | None:
     if not pairs or not all(is_plain(text) for pair in pairs for text in pair):
         return None
     kept = pairs[:: -(-len(pairs) // MOST_CASES)]
-    cases = [{"args": as_tuple(args), "expected": result} for args, result in kept]
+    cases = [{"args": repr(tuple(ast.literal_eval(args))), "expected": result} for args, result in kept]
     return {"cases": cases, "tolerance": tolerance[0] or 1e-6}
 
 
@@ -109,8 +109,3 @@ def is_plain(text: str) -> bool:
     except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
         return False
     return True
-
-
-def as_tuple(arguments: str) -> str:
-    """A list of arguments as the tuple that a call takes."""
-    return repr(tuple(ast.literal_eval(arguments)))

@@ -73,26 +73,23 @@ def prepare(output_dir: Path = Path(__file__).parent / "data") -> Path:
 '''
 
 
-def write_package(
-    kind: str, source: Path, folder: Path, *, name: str | None = None, split: str | None = None
-) -> tuple[External, Path]:
-    """Writes `folder/benchmarks/NAME`, by default named as the set; what is there already is not overwritten.
+def write_package(kind: str, source: Path, folder: Path, *, split: str | None = None) -> tuple[External, Path]:
+    """Writes `folder/benchmarks/SET`; what is there already is not overwritten.
 
     Returns:
         The set, and where the benchmark is.
     """
     external = load_external(kind, source, split=split)
-    name = name or kind
-    place = folder / "benchmarks" / name
+    place = folder / "benchmarks" / kind
     if place.exists():
         raise InputError(f"{place}: already exists; choose another --out, or remove it.")
-    data = write_tasks(place / "data" / f"{name}.jsonl", external.tasks)
-    told = {"kind": kind, "name": name, "environment": external.environment}
+    data = write_tasks(place / "data" / f"{kind}.jsonl", external.tasks)
+    told = {"kind": kind, "name": kind, "environment": external.environment}
     has_prompt = external.environment in PROMPTS
     config = {
         "sha256": hashlib.sha256(data.read_bytes()).hexdigest(),
         "slices": ", ".join(field for field in ("difficulty", "kind") if field in external.tasks[0]),
-        "prompt": f"        prompt_config: benchmarks/{name}/prompt.yaml\n" if has_prompt else "",
+        "prompt": f"        prompt_config: benchmarks/{kind}/prompt.yaml\n" if has_prompt else "",
     }
     (place / "config.yaml").write_text(CONFIG.format(**told, **config), encoding="utf-8")
     if has_prompt:

@@ -9,7 +9,7 @@ from typing import Any
 
 from blade.environments.choice.verifier import lettered
 from blade.environments.constraints.checks import CHECKS, missing_arguments
-from blade.environments.external.fields import NotATask, decoded, first_of
+from blade.environments.external.row_files import NotATask, decoded, first_of
 from blade.environments.numeric.numbers import read_number, write_number
 from blade.rollouts.boxes import last_boxed
 

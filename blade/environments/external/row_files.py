@@ -7,15 +7,36 @@ A line that is no row is kept with what is wrong with it, so that one bad line c
 import csv
 import gzip
 import io
+import json
 import re
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
 
 from blade.errors import InputError
+
+
+class NotATask(Exception):
+    """A row must be left out; the message is the reason."""
+
+
+def first_of(row: Mapping[str, Any], *names: str) -> Any:
+    """The first of some fields that a row has; `None` when it has none."""
+    return next((row[name] for name in names if row.get(name) not in (None, "")), None)
+
+
+def decoded(value: Any, name: str) -> Any:
+    """A value that an edition may keep as JSON text."""
+    if not isinstance(value, str):
+        return value
+    try:
+        return json.loads(value)
+    except (ValueError, RecursionError):
+        raise NotATask(f"its {name} is not JSON") from None
+
 
 MMLU_HEAD = ["question", "A", "B", "C", "D", "answer"]
 TABLES = (".parquet", ".arrow")

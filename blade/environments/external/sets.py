@@ -6,9 +6,10 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from blade.environments.answering import final_text
+from blade.environments.environment import load_environment
 from blade.environments.external import code, questions, tools
-from blade.environments.external.fields import NotATask
-from blade.environments.external.row_files import Row, read_rows
+from blade.environments.external.row_files import NotATask, Row, read_rows
 from blade.errors import InputError, UsageError
 
 Fields = Mapping[str, Any]
@@ -119,3 +120,36 @@ def named(kind: str, row: Row, task: dict[str, Any]) -> dict[str, Any]:
     """A task with an id that tells its line, in file order when sorted."""
     place = f"{row.source}-{row.line:06d}" if row.source else f"{row.line:06d}"
     return {"task_id": f"{kind}-{place}", **task}
+
+
+class Checked(msgspec.Struct, frozen=True, kw_only=True):
+    """What the tasks of a set do with their own answers."""
+
+    tasks: int
+    """Tasks that were tried."""
+    gold_passes: int
+    """Tasks whose right answer gets full marks."""
+    without_gold: int
+    """Tasks that come without a right answer, so that only the empty one could be tried."""
+    problems: list[str]
+    """Tasks whose right answer fails, or whose empty answer passes."""
+
+
+def check_external(external: External) -> Checked:
+    """Judges the right answer and an empty one for every task."""
+    environment = load_environment(external.environment)
+    problems: list[str] = []
+    passes = without = 0
+    for task in external.tasks:
+        gold = environment.gold(task)
+        if environment.verify(task, []).reward >= 1.0:
+            problems.append(f"{task['task_id']}: an empty answer passes")
+        if not final_text(gold) and all(item.get("type") != "function_call" for item in gold):
+            without += 1
+        else:
+            found = environment.verify(task, gold)
+            passes += found.reward >= 1.0
+            if found.reward < 1.0:
+                told = {name: value for name, value in found.fields.items() if value and "error" in name}
+                problems.append(f"{task['task_id']}: its right answer fails" + (f" ({told})" if told else ""))
+    return Checked(tasks=len(external.tasks), gold_passes=passes, without_gold=without, problems=problems)

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from blade.environments.external.fields import NotATask, decoded, first_of
-from blade.environments.external.row_files import KEYS_BESIDE, Row, file_rows
+from blade.environments.external.row_files import KEYS_BESIDE, NotATask, Row, decoded, file_rows, first_of
 from blade.errors import InputError
 
 Fields = Mapping[str, Any]

@@ -12,9 +12,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from blade.environments.command import judge_rows
-from blade.environments.environment import Item, Session, Task, Verdict
-from blade.environments.items import final_text, function_call, message
+from blade.environments.answering import final_text, function_call, message
+from blade.environments.environment import Item, Session, Task, Verdict, judge_rows
 
 RECORDED = '{"status": "recorded"}'
 OPEN = ""
@@ -195,10 +194,5 @@ def plain(value: Any) -> Any:
 ENVIRONMENT = FunctionCalls()
 
 
-def main() -> None:
-    """Judges rollout rows: `python -m blade.environments.function_calls.verifier rollouts.jsonl`."""
-    judge_rows(ENVIRONMENT)
-
-
 if __name__ == "__main__":
-    main()
+    judge_rows(ENVIRONMENT)

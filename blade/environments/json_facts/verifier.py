@@ -7,13 +7,60 @@ failed, and where.
 """
 
 import json
+import re
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 from blade.environments.answering import TextEnvironment
-from blade.environments.command import judge_rows
-from blade.environments.environment import Task, Verdict
-from blade.environments.json_facts.json_in_text import Read, read_json
+from blade.environments.environment import Task, Verdict, judge_rows
+
+FENCE = re.compile(r"```(?:json)?[ \t]*\n(.*?)(?:\n[ \t]*```|\Z)", re.DOTALL | re.IGNORECASE)
+MOST_STARTS = 50
+"""Opening braces that are tried: where fifty of them begin no object, none was meant."""
+
+
+class Read(NamedTuple):
+    """A value that was read from a text."""
+
+    value: Any
+    alone: bool
+    """Whether the text holds nothing else, a fence around it aside."""
+    twice: bool
+    """Whether an object in it gives one name two values, so that readers could take either; here, the last is taken."""
+
+
+def refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not JSON")
+
+
+def read_json(text: str) -> Read | None:
+    """The JSON a text gives as its answer; `None` when it holds none."""
+    bare = text.strip()
+    fenced = FENCE.fullmatch(bare)
+    whole = decode(fenced[1] if fenced else bare)
+    if whole is not None:
+        return whole
+    starts = [match.start() for match in re.finditer(r"[{\[]", bare)][:MOST_STARTS]
+    parts = [block[1] for block in FENCE.finditer(bare)] + [bare[start:] for start in starts]
+    return next((read for part in parts if (read := decode(part, alone=False)) is not None), None)
+
+
+def decode(text: str, *, alone: bool = True) -> Read | None:
+    """The value a text begins with; what follows it must be space if it is to stand `alone`."""
+    twice = []
+
+    def object_of(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        made = dict(pairs)
+        twice.append(len(made) < len(pairs))
+        return made
+
+    decoder = json.JSONDecoder(parse_constant=refuse_constant, object_pairs_hook=object_of)
+    try:
+        value, end = decoder.raw_decode(text.lstrip())
+    except (ValueError, RecursionError):
+        return None
+    return None if alone and text.lstrip()[end:].strip() else Read(value, alone, any(twice))
+
 
 MOST_ERRORS = 5
 
@@ -132,10 +179,5 @@ def gold(task: Task) -> str:
 ENVIRONMENT = TextEnvironment("json_facts", judge=judge, gold=gold)
 
 
-def main() -> None:
-    """Judges rollout rows: `python -m blade.environments.json_facts.verifier rollouts.jsonl`."""
-    judge_rows(ENVIRONMENT)
-
-
 if __name__ == "__main__":
-    main()
+    judge_rows(ENVIRONMENT)

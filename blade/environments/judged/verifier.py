@@ -15,10 +15,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
-from blade.environments.answers import own_part
-from blade.environments.command import judge_rows
-from blade.environments.environment import Item, Session, Task, Verdict
-from blade.environments.items import final_text, message
+from blade.environments.answering import final_text, message, own_part
+from blade.environments.environment import Item, Session, Task, Verdict, judge_rows
 from blade.errors import UsageError
 
 LABELS: dict[str, dict[str, str]] = {
@@ -194,10 +192,5 @@ def label_in(text: str, kind: str) -> str:
 ENVIRONMENT = Judged()
 
 
-def main() -> None:
-    """Judges rollout rows: `python -m blade.environments.judged.verifier rollouts.jsonl`; none that needs a model."""
-    judge_rows(ENVIRONMENT)
-
-
 if __name__ == "__main__":
-    main()
+    judge_rows(ENVIRONMENT)

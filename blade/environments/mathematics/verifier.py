@@ -8,10 +8,8 @@ them in a process of its own, which is given up after some seconds: then the ans
 import importlib.util
 import re
 
-from blade.environments.answering import TextEnvironment
-from blade.environments.answers import marked_lines, own_part
-from blade.environments.command import judge_rows
-from blade.environments.environment import Task, Verdict
+from blade.environments.answering import TextEnvironment, marked_lines, own_part
+from blade.environments.environment import Task, Verdict, judge_rows
 from blade.environments.helper import Helper
 from blade.errors import InputError
 from blade.rollouts.boxes import last_boxed
@@ -64,10 +62,5 @@ def gold(task: Task) -> str:
 ENVIRONMENT = TextEnvironment("mathematics", judge=judge, gold=gold)
 
 
-def main() -> None:
-    """Judges rollout rows: `python -m blade.environments.mathematics.verifier rollouts.jsonl`."""
-    judge_rows(ENVIRONMENT)
-
-
 if __name__ == "__main__":
-    main()
+    judge_rows(ENVIRONMENT)

@@ -12,10 +12,8 @@ import re
 from fractions import Fraction
 from typing import NamedTuple
 
-from blade.environments.answering import TextEnvironment
-from blade.environments.answers import marked_lines, own_part
-from blade.environments.command import judge_rows
-from blade.environments.environment import Task, Verdict
+from blade.environments.answering import TextEnvironment, marked_lines, own_part
+from blade.environments.environment import Task, Verdict, judge_rows
 from blade.environments.numeric.numbers import find_numbers, plain_text, read_number, value_of, write_number
 from blade.rollouts.boxes import last_boxed
 
@@ -92,10 +90,5 @@ def gold(task: Task) -> str:
 ENVIRONMENT = TextEnvironment("numeric", judge=judge, gold=gold)
 
 
-def main() -> None:
-    """Judges rollout rows: `python -m blade.environments.numeric.verifier rollouts.jsonl`."""
-    judge_rows(ENVIRONMENT)
-
-
 if __name__ == "__main__":
-    main()
+    judge_rows(ENVIRONMENT)

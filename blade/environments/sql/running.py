@@ -15,9 +15,7 @@ SECONDS = 10.0
 MOST_ROWS = 100_000
 MOST_COLUMNS_MOVED = 7
 LONGEST_VALUE = 10_000_000
-ALLOWED = {
-    *(sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE),
-}
+ALLOWED = {*(sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE)}
 REFUSED = {"load_extension", "readfile", "writefile", "edit", "fts3_tokenizer"}
 BRACKETS = re.compile(r"\([^()]*\)")
 

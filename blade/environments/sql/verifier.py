@@ -9,10 +9,8 @@ import re
 from pathlib import Path
 from typing import Any
 
-from blade.environments.answering import TextEnvironment
-from blade.environments.answers import own_part
-from blade.environments.command import judge_rows
-from blade.environments.environment import Task, Verdict
+from blade.environments.answering import TextEnvironment, own_part
+from blade.environments.environment import Task, Verdict, judge_rows
 from blade.environments.helper import Helper
 from blade.errors import InputError
 
@@ -62,10 +60,5 @@ def gold(task: Task) -> str:
 ENVIRONMENT = TextEnvironment("sql", judge=judge, gold=gold)
 
 
-def main() -> None:
-    """Judges rollout rows: `python -m blade.environments.sql.verifier rollouts.jsonl`."""
-    judge_rows(ENVIRONMENT)
-
-
 if __name__ == "__main__":
-    main()
+    judge_rows(ENVIRONMENT)

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from blade.environments.items import readable
+from blade.environments.answering import readable
 from blade.environments.unit_tests.guest.wire import line, pack, unpack
 from blade.errors import BladeError
 

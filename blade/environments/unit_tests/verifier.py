@@ -16,19 +16,9 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from blade.environments.answering import TextEnvironment
-from blade.environments.command import judge_rows
-from blade.environments.environment import Task, Verdict
+from blade.environments.environment import Task, Verdict, judge_rows
 from blade.environments.unit_tests.guest.wire import pack
-from blade.environments.unit_tests.sandbox import (
-    Died,
-    Guest,
-    GuestDied,
-    Limits,
-    Outcome,
-    Raised,
-    Returned,
-    outcome_of,
-)
+from blade.environments.unit_tests.sandbox import Died, Guest, GuestDied, Limits, Outcome, Raised, Returned, outcome_of
 
 FENCE = re.compile(r"```[ \t]*(?:python3?|py)?[ \t]*\n(.*?)(?:\n[ \t]*```|\Z)", re.DOTALL | re.IGNORECASE)
 CODE_LINE = re.compile(
@@ -261,10 +251,5 @@ def told(outcome: Returned | Raised) -> dict[str, Any]:
 ENVIRONMENT = TextEnvironment("unit_tests", judge=judge, gold=gold)
 
 
-def main() -> None:
-    """Judges rollout rows: `python -m blade.environments.unit_tests.verifier rollouts.jsonl`."""
-    judge_rows(ENVIRONMENT)
-
-
 if __name__ == "__main__":
-    main()
+    judge_rows(ENVIRONMENT)

@@ -11,17 +11,9 @@ from typing import Any
 import msgspec
 
 from blade.errors import InputError
-from blade.rollouts.formats.building import (
-    arguments_text,
-    content_text,
-    first_line,
-    is_at,
-    number_or_none,
-    place,
-    read_json,
-    summed,
-    whole,
-)
+from blade.rollouts.formats.building import place
+from blade.rollouts.formats.coercion import arguments_text, content_text, first_line, number_or_none, summed, whole
+from blade.rollouts.formats.files import is_at, read_json
 from blade.rollouts.formats.reader import Found, Probe, Reader
 from blade.rollouts.values import Item, ItemKind, Rollout, Usage
 

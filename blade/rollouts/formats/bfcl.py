@@ -12,22 +12,19 @@ from typing import Any, NamedTuple
 import msgspec
 
 from blade.errors import InputError
-from blade.rollouts.formats.building import (
-    Trajectory,
+from blade.rollouts.formats.building import Trajectory, bad_line, place
+from blade.rollouts.formats.coercion import (
     arguments_text,
-    bad_line,
     content_text,
-    decode_lenient,
     first_line,
-    json_lines,
     json_text,
     number_or_none,
     objects,
     part,
-    place,
     text_or_none,
     whole,
 )
+from blade.rollouts.formats.files import decode_lenient, json_lines
 from blade.rollouts.formats.reader import Found, Note, Probe, Reader
 from blade.rollouts.values import BadLine, Ending, Expected, ExpectedCall, Rollout, Usage
 

@@ -8,8 +8,8 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 
-from blade.rollouts.formats.building import content_text, number_or_none, part, short_values, text_or_none, whole
 from blade.rollouts.formats.chats import chat
+from blade.rollouts.formats.coercion import content_text, number_or_none, part, short_values, text_or_none, whole
 from blade.rollouts.formats.reader import Found, Probe, Reader
 from blade.rollouts.formats.traces import (
     Kind,

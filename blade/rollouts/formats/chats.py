@@ -3,11 +3,8 @@
 from collections.abc import Iterator
 from typing import Any
 
-import msgspec
-
-from blade.rollouts.formats.building import BROKEN, arguments_text, content_text, json_text, text_or_none
-
-ANY = msgspec.json.Decoder(Any)
+from blade.rollouts.formats.coercion import arguments_text, content_text, json_text, text_or_none
+from blade.rollouts.formats.files import ANYTHING, BROKEN
 
 
 def calls_of(message: dict[str, Any]) -> Iterator[tuple[str | None, str | None, str]]:
@@ -34,7 +31,7 @@ def decoded(value: Any) -> Any:
     if not isinstance(value, str) or value.lstrip()[:1] not in ("[", "{"):
         return value
     try:
-        return ANY.decode(value)
+        return ANYTHING.decode(value)
     except BROKEN:
         return value
 

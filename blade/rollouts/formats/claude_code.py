@@ -11,26 +11,22 @@ from typing import Any, Protocol
 import msgspec
 
 from blade.errors import InputError
-from blade.rollouts.formats.building import (
-    BROKEN,
-    Trajectory,
+from blade.rollouts.formats.building import Trajectory, bad_line, place
+from blade.rollouts.formats.coercion import (
     as_dict,
-    bad_line,
     content_text,
     first_line,
-    json_lines,
     number_or_none,
-    place,
     scalars,
     seconds_between,
     summed,
     text_or_none,
     whole,
 )
+from blade.rollouts.formats.files import BROKEN, OBJECT, json_objects
 from blade.rollouts.formats.reader import Found, Probe, Reader
 from blade.rollouts.values import BadLine, Ending, EndingKind, Item, ItemKind, Origin, Rollout, Usage
 
-OBJECT = msgspec.json.Decoder(dict[str, Any])
 LOOKED_AT = 20
 """Lines in which a session must show what it is; snapshots and settings may come first."""
 SYNTHETIC = "<synthetic>"
@@ -109,19 +105,11 @@ class AnySession(Protocol):
 
 def rows_of(path: Path) -> Iterator[dict[str, Any] | BadLine]:
     """The lines of a session. Programs add kinds of lines with every version, but each says of which kind it is."""
-    for record in json_lines(path):
-        if isinstance(record, BadLine):
-            yield record
-            continue
-        try:
-            row = OBJECT.decode(record.data)
-        except BROKEN as error:
-            yield bad_line(path, str(error), line=record.line, offset=record.offset)
-            continue
-        if isinstance(row.get("type"), str):
-            yield row
+    for found in json_objects(path):
+        if isinstance(found, BadLine) or isinstance(found[1].get("type"), str):
+            yield found if isinstance(found, BadLine) else found[1]
         else:
-            yield bad_line(path, "is not a line of a session", line=record.line, offset=record.offset)
+            yield bad_line(path, "is not a line of a session", line=found[0].line, offset=found[0].offset)
 
 
 class Session:

@@ -4,20 +4,19 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 
-from blade.rollouts.formats.building import (
-    BROKEN,
-    Trajectory,
+from blade.rollouts.formats.building import Trajectory, place
+from blade.rollouts.formats.claude_code import first_objects, read_session
+from blade.rollouts.formats.coercion import (
     arguments_text,
     as_dict,
     content_text,
     first_line,
-    place,
     scalars,
     seconds_between,
     text_or_none,
     whole,
 )
-from blade.rollouts.formats.claude_code import OBJECT, first_objects, read_session
+from blade.rollouts.formats.files import BROKEN, OBJECT
 from blade.rollouts.formats.reader import Found, Probe, Reader
 from blade.rollouts.values import Ending, Item, ItemKind, Rollout, Usage
 

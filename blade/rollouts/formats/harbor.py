@@ -10,16 +10,9 @@ from pathlib import Path
 
 from blade.errors import InputError
 from blade.rollouts.formats.atif import Story
-from blade.rollouts.formats.building import (
-    Attempts,
-    bad_line,
-    number_or_none,
-    place,
-    read_json,
-    seconds_between,
-    subfolders,
-    whole,
-)
+from blade.rollouts.formats.building import Attempts, bad_line, place
+from blade.rollouts.formats.coercion import number_or_none, seconds_between, whole
+from blade.rollouts.formats.files import read_json, subfolders
 from blade.rollouts.formats.harbor_trial import (
     BY_NAME,
     CONFIG,

@@ -9,7 +9,8 @@ import msgspec
 
 from blade.errors import InputError
 from blade.rollouts.formats.atif import Story
-from blade.rollouts.formats.building import number_or_none, read_json, summed, text_or_none, whole
+from blade.rollouts.formats.coercion import number_or_none, summed, text_or_none, whole
+from blade.rollouts.formats.files import read_json
 from blade.rollouts.values import Ending, EndingKind, Origin, TestStatus, Usage
 
 RESULT, TRAJECTORY, CTRF, STDOUT = "result.json", "trajectory.json", "ctrf.json", "test-stdout.txt"

@@ -13,18 +13,9 @@ from typing import Any
 import msgspec
 
 from blade.errors import InputError
-from blade.rollouts.formats.building import (
-    BROKEN,
-    Trajectory,
-    bad_line,
-    content_text,
-    first_line,
-    number_or_none,
-    part,
-    place,
-    short_values,
-    text_or_none,
-)
+from blade.rollouts.formats.building import Trajectory, bad_line, place
+from blade.rollouts.formats.coercion import content_text, first_line, number_or_none, part, short_values, text_or_none
+from blade.rollouts.formats.files import BROKEN, OBJECT, read_json
 from blade.rollouts.formats.reader import Found, Note, Probe, Reader
 from blade.rollouts.values import Ending, Expected, Rollout, Usage
 
@@ -94,7 +85,6 @@ class InstanceStats(msgspec.Struct, frozen=True):
 STATES = msgspec.json.Decoder(State)
 REQUEST = msgspec.json.Decoder(RequestState)
 ALL_STATS = msgspec.json.Decoder(list[InstanceStats])
-OBJECT = msgspec.json.Decoder(dict[str, Any])
 
 
 def recognises(probe: Probe) -> bool:
@@ -112,14 +102,14 @@ def files(path: Path) -> list[Path]:
 def read(path: Path, wanted: Collection[int] | None = None) -> Iterator[Found]:
     """Every instance and trial; its place is the first of its requests."""
     folder = path if path.is_dir() else path.parent
-    spec = decoded(folder / SPEC, OBJECT)
+    spec = read_json(folder / SPEC, OBJECT)
     scores = scores_of(folder)
     names = metric_names(spec)
     counted = next((name for name in names if any(name in found for found in scores.values())), None)
     labels: dict[str, None] = {}
     perturbed = any(key[2] is not None for key in scores)
     with contextlib.ExitStack() as stack:
-        states = decoded(folder / STATE, STATES, stack).request_states
+        states = mapped_states(folder / STATE, stack)
         # The first variant counts unless another is asked for, so inputs without a perturbation come first.
         for wants_original in (True, False) if perturbed else (None,):
             for number, requests in grouped(states):
@@ -140,17 +130,17 @@ def read(path: Path, wanted: Collection[int] | None = None) -> Iterator[Found]:
         yield Note(text=f"there are {len(labels)} scores: {says}; --score NAME takes another")
 
 
-def decoded(path: Path, decoder: Any, stack: contextlib.ExitStack | None = None) -> Any:
-    """A file of the run; a large one is mapped into memory and not copied there.
+def mapped_states(path: Path, stack: contextlib.ExitStack) -> list[msgspec.Raw]:
+    """The requests of a run, undecoded; their file may be large and is mapped into memory, not copied there.
 
     Raises:
         InputError: it cannot be read.
     """
     try:
-        if stack is None or not path.stat().st_size:
-            return decoder.decode(path.read_bytes())
+        if not path.stat().st_size:
+            return STATES.decode(b"").request_states
         file = stack.enter_context(path.open("rb"))
-        return decoder.decode(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+        return STATES.decode(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)).request_states
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror or error}.") from error
     except BROKEN as error:
@@ -161,7 +151,7 @@ def scores_of(path: Path) -> dict[Key, dict[str, float | None]]:
     """What each metric gave each instance."""
     if not (path / STATS).is_file():
         return {}
-    rows: list[InstanceStats] = decoded(path / STATS, ALL_STATS)
+    rows = read_json(path / STATS, ALL_STATS)
     return {
         (row.instance_id, row.train_trial_index, named(row.perturbation)): {
             stat.name.name: number_or_none(stat.mean) for stat in row.stats

@@ -17,7 +17,9 @@ from typing import Any, BinaryIO
 import msgspec
 
 from blade.errors import InputError
-from blade.rollouts.formats.building import BROKEN, Decoded, bad_line, first_line, place, read_bytes, text_or_none
+from blade.rollouts.formats.building import bad_line, place
+from blade.rollouts.formats.coercion import first_line, text_or_none
+from blade.rollouts.formats.files import BROKEN, Decoded, read_bytes
 from blade.rollouts.formats.inspect_sample import Run, Sample, rollout_of, scalars
 from blade.rollouts.formats.inspect_steps import EVENTS, Event, Message, Pools
 from blade.rollouts.formats.reader import Found, Note, Probe, Reader

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from blade.rollouts.formats.building import content_text, first_line, number_or_none, text_or_none
+from blade.rollouts.formats.coercion import content_text, first_line, number_or_none, text_or_none
 from blade.rollouts.formats.inspect_steps import Event, Message, Output, Pools, Steps, resolved
 from blade.rollouts.values import Ending, EndingKind, Expected, Origin, Rollout, Source, Usage
 

@@ -11,7 +11,8 @@ from typing import Any
 
 import msgspec
 
-from blade.rollouts.formats.building import Trajectory, arguments_text, content_text, first_line, text_or_none
+from blade.rollouts.formats.building import Trajectory
+from blade.rollouts.formats.coercion import arguments_text, content_text, first_line, text_or_none
 from blade.rollouts.values import Origin
 
 ATTACHMENTS = ("attachment://", "tc://")

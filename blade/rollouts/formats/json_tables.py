@@ -13,7 +13,8 @@ import msgspec
 from blade.errors import InputError
 from blade.rollouts.documents import is_scored, lists_in
 from blade.rollouts.formats import detect, records
-from blade.rollouts.formats.building import bad_line, decode_lenient, place, read_bytes, subfolders
+from blade.rollouts.formats.building import bad_line, place
+from blade.rollouts.formats.files import decode_lenient, read_bytes, subfolders
 from blade.rollouts.formats.reader import Found, Loose, Probe, Reader
 from blade.rollouts.sources import looks_like_rollouts
 

@@ -12,8 +12,8 @@ from typing import Any
 import msgspec
 
 from blade.errors import InputError
-from blade.rollouts.formats.building import number_or_none, objects, part, short_values, text_or_none, whole
 from blade.rollouts.formats.chats import chat, decoded
+from blade.rollouts.formats.coercion import number_or_none, objects, part, short_values, text_or_none, whole
 from blade.rollouts.formats.reader import Found, Probe, Reader
 from blade.rollouts.formats.traces import (
     Keyed,
@@ -116,7 +116,10 @@ def describe(trace: str, rows: list[Any]) -> tuple[list[Span], TraceInfo]:
         failed = next((span for span in spans if span.parent is None and span.error is not None), None)
         if failed is not None:
             top = Span(id=trace, input=top.input, output=top.output, error=failed.error, message=failed.message)
-        spans = [top, *(span if span.parent in known else in_trace(span, trace) for span in spans)]
+        spans = [
+            top,
+            *(span if span.parent in known else msgspec.structs.replace(span, parent=trace) for span in spans),
+        ]
     scores: dict[str, list[float]] = {}
     for row in given:
         name, number = text_or_none(row.get("name")), score_of(row)
@@ -127,10 +130,6 @@ def describe(trace: str, rows: list[Any]) -> tuple[list[Span], TraceInfo]:
         "name": whole_trace.get("name") or either(first, "traceName"), "session": either(first, "sessionId"),
     })}  # fmt: skip
     return spans, TraceInfo(task=trace, fields=fields, scores=scores)
-
-
-def in_trace(span: Span, trace: str) -> Span:
-    return msgspec.structs.replace(span, parent=trace)
 
 
 def score_of(row: dict[str, Any]) -> float | None:

@@ -8,8 +8,8 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 
-from blade.rollouts.formats.building import number_or_none, objects, part, short_values, text_or_none, whole
 from blade.rollouts.formats.chats import chat
+from blade.rollouts.formats.coercion import number_or_none, objects, part, short_values, text_or_none, whole
 from blade.rollouts.formats.reader import Found, Probe, Reader
 from blade.rollouts.formats.traces import (
     Keyed,
@@ -69,10 +69,7 @@ def describe(trace: str, rows: list[Any]) -> tuple[list[Span], TraceInfo]:
         mean = number_or_none(stats.get("avg")) if isinstance(stats, dict) else None
         scores[name] = [] if mean is None else [mean]
     return [span_of(row) for row in rows], TraceInfo(
-        task=task,
-        run=run,
-        fields={**own_metadata(root), **short_values({"name": root.get("name")})},
-        scores=scores,
+        task=task, run=run, fields={**own_metadata(root), **short_values({"name": root.get("name")})}, scores=scores
     )
 
 

@@ -11,14 +11,12 @@ from typing import Any
 import msgspec
 
 from blade.rollouts.formats import parquet
-from blade.rollouts.formats.building import (
-    Trajectory,
-    bad_line,
+from blade.rollouts.formats.building import Trajectory, bad_line, place
+from blade.rollouts.formats.coercion import (
     content_text,
     number_or_none,
     objects,
     part,
-    place,
     scalars,
     short_values,
     text_or_none,

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from blade.rollouts.formats.building import content_text, number_or_none, part, text_or_none
+from blade.rollouts.formats.coercion import content_text, number_or_none, part, text_or_none
 
 INVALID = "[invalid]"
 """What the harness's own extracting filters give when nothing matches, unless a task says otherwise."""

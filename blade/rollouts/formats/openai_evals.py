@@ -10,8 +10,8 @@ from typing import Any
 
 import msgspec
 
-from blade.rollouts.formats.building import content_text, number_or_none, part, short_values, text_or_none, whole
 from blade.rollouts.formats.chats import chat
+from blade.rollouts.formats.coercion import content_text, number_or_none, part, short_values, text_or_none, whole
 from blade.rollouts.formats.reader import Found, Note, Probe, Reader
 from blade.rollouts.formats.traces import Span, TraceInfo, keyed_rows, placed_rows, read_groups
 from blade.rollouts.values import Ending, Expected, Rollout, Usage

@@ -11,16 +11,9 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 
-from blade.rollouts.formats.building import (
-    bad_line,
-    number_or_none,
-    objects,
-    part,
-    short_values,
-    text_or_none,
-    whole,
-)
+from blade.rollouts.formats.building import bad_line
 from blade.rollouts.formats.chats import chat, decoded
+from blade.rollouts.formats.coercion import number_or_none, objects, part, short_values, text_or_none, whole
 from blade.rollouts.formats.reader import Found, Note, Probe, Reader
 from blade.rollouts.formats.traces import Keyed, Kind, Span, TraceInfo, error_name, placed_rows, read_groups
 from blade.rollouts.values import BadLine, Rollout, Usage
@@ -143,16 +136,13 @@ def plain(value: Any) -> Any:
     if not isinstance(value, dict):
         return value
     if "intValue" in value:
-        return decoded_number(value["intValue"])
+        number = value["intValue"]
+        return int(number) if isinstance(number, str) and re.fullmatch(r"-?\d{1,19}", number) else number
     if isinstance(value.get("arrayValue"), dict):
         return [plain(each) for each in objects(value["arrayValue"].get("values"))]
     if isinstance(value.get("kvlistValue"), dict):
         return values_of(value["kvlistValue"].get("values"))
     return next((value[key] for key in ("stringValue", "doubleValue", "boolValue", "bytesValue") if key in value), None)
-
-
-def decoded_number(value: Any) -> Any:
-    return int(value) if isinstance(value, str) and re.fullmatch(r"-?\d{1,19}", value) else value
 
 
 def described(

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 
-from blade.rollouts.formats.building import number_or_none, objects, part, text_or_none
+from blade.rollouts.formats.coercion import number_or_none, objects, part, text_or_none
 from blade.rollouts.formats.otlp import described, flat
 from blade.rollouts.formats.reader import Found, Probe, Reader
 from blade.rollouts.formats.traces import Span, TraceInfo, holds, keyed_rows, read_groups, seconds_of

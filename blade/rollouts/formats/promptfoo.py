@@ -12,23 +12,18 @@ from typing import Any
 
 import msgspec
 
-from blade.rollouts.formats.building import (
-    BROKEN,
-    Trajectory,
-    bad_line,
+from blade.rollouts.formats.building import Trajectory, bad_line, place
+from blade.rollouts.formats.coercion import (
     content_text,
-    decode_lenient,
     first_line,
-    json_lines,
     json_text,
     number_or_none,
     objects,
     part,
-    place,
-    read_json,
     short_values,
     text_or_none,
 )
+from blade.rollouts.formats.files import BROKEN, decode_lenient, json_lines, read_json
 from blade.rollouts.formats.reader import Found, Note, Probe, Reader
 from blade.rollouts.values import BadLine, Ending, Expected, Rollout, TestStatus, Usage
 
@@ -109,7 +104,8 @@ class Numbers:
         prompts, runs, metrics = set[str](), set[str | None](), set[str]()
         for at, _, row in found:
             if isinstance(row, dict):
-                order = index_of(row.get("testIdx"), at)
+                index = row.get("testIdx")
+                order = index if isinstance(index, int) and not isinstance(index, bool) else at
                 case = digest(row["testCase"])
                 cases[case] = min(order, cases.get(case, order))
                 prompts.add(label_of(row))
@@ -127,10 +123,6 @@ class Numbers:
 def digest(case: dict[str, Any]) -> bytes:
     """The same for the same test case."""
     return hashlib.blake2b(msgspec.json.encode(case, order="sorted"), digest_size=16).digest()
-
-
-def index_of(value: Any, otherwise: int) -> int:
-    return value if isinstance(value, int) and not isinstance(value, bool) else otherwise
 
 
 def run_of(row: dict[str, Any]) -> str | None:
@@ -306,8 +298,5 @@ def add_output(steps: Trajectory, output: Any) -> None:
 
 
 READER = Reader(
-    name="promptfoo",
-    title="promptfoo evaluations (results.json or results.jsonl)",
-    recognises=recognises,
-    read=read,
+    name="promptfoo", title="promptfoo evaluations (results.json or results.jsonl)", recognises=recognises, read=read
 )

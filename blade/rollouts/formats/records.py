@@ -47,12 +47,12 @@ def with_guessed_output(rows: Sequence[dict[str, Any]]) -> Format:
         task_fields=as_spelled(FORMAT.task_fields, keys),
         repeat_fields=as_spelled(FORMAT.repeat_fields, keys),
         reward_fields=as_spelled(FORMAT.reward_fields, keys),
-        texts=tuple(key for key in keys if bare(key) in ERROR_FIELDS and not any(is_object(row, key) for row in rows)),
+        texts=tuple(
+            key
+            for key in keys
+            if bare(key) in ERROR_FIELDS and not any(isinstance(row.get(key), dict | list) for row in rows)
+        ),
     )
-
-
-def is_object(row: dict[str, Any], key: str) -> bool:
-    return isinstance(row.get(key), dict | list)
 
 
 def as_spelled(names: Sequence[str], keys: Sequence[str]) -> tuple[str, ...]:

@@ -5,70 +5,24 @@ Order matters only where a file could be taken for two formats: the stricter rea
 
 import difflib
 from functools import cache
+from importlib import import_module
 from importlib.metadata import entry_points
 from pathlib import Path
 
-import msgspec
-
 from blade.errors import InputError, UsageError
-from blade.rollouts.formats import (
-    atif,
-    bfcl,
-    braintrust,
-    claude_code,
-    codex,
-    delimited,
-    harbor,
-    helm,
-    inspect,
-    json_tables,
-    langfuse,
-    langsmith,
-    lighteval,
-    lm_eval,
-    openai_evals,
-    openhands,
-    otlp,
-    parquet,
-    phoenix,
-    promptfoo,
-    swe_agents,
-    swe_bench,
-    tau2,
-    terminal_bench,
-    verifiers,
-    weave,
-)
 from blade.rollouts.formats.reader import Probe, Reader
 
-READERS: tuple[Reader, ...] = (
-    inspect.READER,
-    harbor.READER,
-    terminal_bench.READER,
-    atif.READER,
-    openhands.READER,
-    swe_bench.READER,
-    swe_agents.MINI_READER,
-    swe_agents.SWE_AGENT_READER,
-    claude_code.READER,
-    codex.READER,
-    lm_eval.READER,
-    tau2.READER,
-    promptfoo.READER,
-    verifiers.READER,
-    bfcl.READER,
-    braintrust.READER,
-    langfuse.READER,
-    langsmith.READER,
-    lighteval.READER,
-    otlp.READER,
-    parquet.READER,
-    phoenix.READER,
-    weave.READER,
-    openai_evals.READER,
-    helm.READER,
-    delimited.READER,
-    json_tables.READER,
+MODULES = (
+    "inspect", "harbor", "terminal_bench", "atif", "openhands", "swe_bench", "swe_agents", "claude_code", "codex",
+    "lm_eval", "tau2", "promptfoo", "verifiers", "bfcl", "braintrust", "langfuse", "langsmith", "lighteval", "otlp",
+    "parquet", "phoenix", "weave", "openai_evals", "helm", "delimited", "json_tables",
+)  # fmt: skip
+"""Modules beside this one that each hold a reader, or two."""
+READERS = tuple(
+    value
+    for name in MODULES
+    for value in vars(import_module(f"blade.rollouts.formats.{name}")).values()
+    if isinstance(value, Reader)
 )
 NATIVE = {
     "gym": "NeMo Gym rollouts (JSON Lines) with their sidecars",
@@ -127,23 +81,11 @@ def passed_over(path: Path) -> bool:
     return any(reader.passes_over(probe) for reader in all_readers().values())
 
 
-class FormatEntry(msgspec.Struct, frozen=True, kw_only=True):
-    """A format that can be read."""
-
-    name: str
-    """What `--format` calls it."""
-    title: str
-    """What a person calls it."""
-    source: str
-    """`blade`, or the package that brings the reader."""
-
-
-def list_formats() -> list[FormatEntry]:
-    """Every format that can be read, by name."""
-    readers = all_readers().values()
-    entries = [FormatEntry(name=name, title=title, source="blade") for name, title in NATIVE.items()]
-    ours = {reader.name for reader in READERS}
-    for reader in readers:
-        source = "blade" if reader.name in ours else "installed"
-        entries.append(FormatEntry(name=reader.name, title=reader.title, source=source))
-    return sorted(entries, key=lambda entry: entry.name)
+def list_formats() -> list[dict[str, str]]:
+    """Every format that can be read, by name; its source is `blade`, or a package that is installed beside it."""
+    titles = {**NATIVE, **{reader.name: reader.title for reader in all_readers().values()}}
+    ours = {*NATIVE, *(reader.name for reader in READERS)}
+    return [
+        {"name": name, "title": titles[name], "source": "blade" if name in ours else "installed"}
+        for name in sorted(titles)
+    ]

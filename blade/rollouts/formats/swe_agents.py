@@ -10,25 +10,23 @@ from typing import Any
 import msgspec
 
 from blade.errors import InputError
-from blade.rollouts.formats.building import (
-    Trajectory,
+from blade.rollouts.formats.building import Trajectory, place
+from blade.rollouts.formats.coercion import (
     arguments_text,
     as_dict,
     content_text,
     json_text,
     number_or_none,
-    place,
-    read_json,
     scalars,
     summed,
     text_or_none,
     whole,
 )
+from blade.rollouts.formats.files import ANYTHING, read_json
 from blade.rollouts.formats.harbor_trial import BY_NAME
 from blade.rollouts.formats.reader import Found, Probe, Reader
 from blade.rollouts.values import Ending, EndingKind, Origin, Rollout, Usage
 
-ANYTHING = msgspec.json.Decoder()
 SUFFIXES = (".traj.json", ".traj")
 MINI: dict[str, tuple[EndingKind, Origin | None]] = {
     "Submitted": ("completed", None),
@@ -291,10 +289,7 @@ def history_items(history: Any, steps: list[dict[str, Any]]) -> list[Any]:
 
 
 MINI_READER = Reader(
-    name="mini-swe-agent",
-    title="mini-swe-agent trajectories (*.traj.json)",
-    recognises=recognises_mini,
-    read=read,
+    name="mini-swe-agent", title="mini-swe-agent trajectories (*.traj.json)", recognises=recognises_mini, read=read
 )
 SWE_AGENT_READER = Reader(
     name="swe-agent", title="SWE-agent trajectories (*.traj)", recognises=recognises_swe_agent, read=read

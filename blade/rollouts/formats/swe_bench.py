@@ -13,16 +13,9 @@ import msgspec
 import yaml
 
 from blade.errors import InputError
-from blade.rollouts.formats.building import (
-    BROKEN,
-    Attempts,
-    bad_line,
-    json_lines,
-    place,
-    read_json,
-    subfolders,
-    text_or_none,
-)
+from blade.rollouts.formats.building import Attempts, bad_line, place
+from blade.rollouts.formats.coercion import text_or_none
+from blade.rollouts.formats.files import ANYTHING, OBJECT, json_objects, read_json, subfolders
 from blade.rollouts.formats.reader import Found, Note, Probe, Reader
 from blade.rollouts.formats.swe_agents import (
     SUFFIXES,
@@ -52,8 +45,6 @@ BESIDE = frozenset({"model_name_or_path", "full_output", "text", "text_inputs", 
 REPORT = "report.json"
 LOOKED_AT = 40
 """Folders looked into before a folder is taken for no run."""
-OBJECT = msgspec.json.Decoder(dict[str, Any])
-ANYTHING = msgspec.json.Decoder()
 
 
 def recognises(probe: Probe) -> bool:
@@ -296,14 +287,11 @@ def predictions(path: Path) -> Iterator[tuple[int, int, dict[str, Any] | str]]:
         for index, row in enumerate(rows if isinstance(rows, list) else [rows]):
             yield index, 1, row if isinstance(row, dict) else "a prediction is not an object"
         return
-    for record in json_lines(path):
-        if isinstance(record, BadLine):
-            yield record.offset, record.line, record.reason
-            continue
-        try:
-            yield record.offset, record.line, OBJECT.decode(record.data)
-        except BROKEN as error:
-            yield record.offset, record.line, str(error)
+    for found in json_objects(path):
+        if isinstance(found, BadLine):
+            yield found.offset, found.line, found.reason
+        else:
+            yield found[0].offset, found[0].line, found[1]
 
 
 def files(path: Path) -> list[Path]:

@@ -10,7 +10,8 @@ from typing import Any
 import msgspec
 
 from blade.errors import InputError
-from blade.rollouts.formats.building import number_or_none, read_json
+from blade.rollouts.formats.coercion import number_or_none
+from blade.rollouts.formats.files import ANYTHING, read_json
 from blade.rollouts.values import Ending, TestStatus
 
 RUN_KEYS = (frozenset({"resolved_ids", "unresolved_ids"}), frozenset({"resolved_ids", "submitted_ids"}))
@@ -23,7 +24,6 @@ TIMED_OUT = b">>>>> Tests Timed Out"
 KEPT = 2000
 SMALL = 1 << 22
 STATUSES: dict[str, TestStatus] = {"success": "passed", "failure": "failed"}
-ANYTHING = msgspec.json.Decoder()
 EMPTY_PATCH = Ending(kind="completed", origin="agent", name="empty_patch")
 
 

@@ -11,18 +11,9 @@ from typing import Any
 import msgspec
 
 from blade.errors import InputError
-from blade.rollouts.formats.building import (
-    BROKEN,
-    Attempts,
-    bad_line,
-    decode_lenient,
-    objects,
-    part,
-    place,
-    read_bytes,
-    read_json,
-    text_or_none,
-)
+from blade.rollouts.formats.building import Attempts, bad_line, place
+from blade.rollouts.formats.coercion import objects, part, text_or_none
+from blade.rollouts.formats.files import BROKEN, decode_lenient, read_bytes, read_json
 from blade.rollouts.formats.reader import Found, Note, Probe, Reader
 from blade.rollouts.formats.tau2_simulation import Simulation, describe
 

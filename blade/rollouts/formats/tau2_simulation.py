@@ -5,8 +5,9 @@ from typing import Any
 
 import msgspec
 
-from blade.rollouts.formats.building import (
-    Trajectory,
+from blade.rollouts.formats.building import Trajectory
+from blade.rollouts.formats.calls import listed_calls
+from blade.rollouts.formats.coercion import (
     arguments_text,
     content_text,
     first_line,
@@ -17,17 +18,7 @@ from blade.rollouts.formats.building import (
     scalars,
     text_or_none,
 )
-from blade.rollouts.values import (
-    Ending,
-    EndingKind,
-    Expected,
-    ExpectedCall,
-    ItemKind,
-    Origin,
-    Rollout,
-    TestStatus,
-    Usage,
-)
+from blade.rollouts.values import Ending, EndingKind, Expected, ItemKind, Origin, Rollout, TestStatus, Usage
 
 FINISHED = ("user_stop", "agent_stop")
 ENDINGS: dict[str, tuple[EndingKind, Origin | None]] = {
@@ -168,7 +159,7 @@ class Simulation:
             *map(assertion, objects(self.criteria.get("env_assertions"))),
         ]
         return Expected(
-            calls=None if self.criteria.get("actions") is None else [call_of(action) for action in actions],
+            calls=None if self.criteria.get("actions") is None else listed_calls(actions),
             outputs=texts(outputs) if isinstance(outputs, list) else None,
             checks=checks or None,
             script=script_of(part(self.task, "user_scenario").get("instructions")),
@@ -323,17 +314,6 @@ def script_of(instructions: Any) -> str | None:
     """What a simulated user is told, whether in one text or in parts."""
     parts = instructions.values() if isinstance(instructions, dict) else [instructions]
     return "\n".join(text for one in parts if (text := content_text(one))) or None
-
-
-def call_of(action: dict[str, Any]) -> ExpectedCall:
-    """An action as the call that is expected."""
-    arguments, compared = action.get("arguments"), action.get("compare_args")
-    return ExpectedCall(
-        name=content_text(action.get("name")),
-        arguments=arguments if isinstance(arguments, dict) else {},
-        compared=texts(compared) if isinstance(compared, list) else None,
-        requestor=text_or_none(action.get("requestor")),
-    )
 
 
 def assertion(given: dict[str, Any]) -> str:

@@ -12,21 +12,9 @@ from typing import Any
 import msgspec
 
 from blade.errors import InputError
-from blade.rollouts.formats.building import (
-    BROKEN,
-    Trajectory,
-    bad_line,
-    is_at,
-    json_lines,
-    number_or_none,
-    place,
-    read_bytes,
-    read_json,
-    seconds_between,
-    subfolders,
-    text_or_none,
-    whole,
-)
+from blade.rollouts.formats.building import Trajectory, bad_line, place
+from blade.rollouts.formats.coercion import number_or_none, seconds_between, text_or_none, whole
+from blade.rollouts.formats.files import ANYTHING, BROKEN, OBJECT, is_at, json_lines, read_bytes, read_json, subfolders
 from blade.rollouts.formats.reader import SMALL, Found, Probe, Reader
 from blade.rollouts.values import BadLine, Ending, EndingKind, Item, Origin, Rollout, TestStatus, Usage
 
@@ -80,8 +68,6 @@ class Metadata(msgspec.Struct, frozen=True):
 RUN = msgspec.json.Decoder(Results)
 ROWS = msgspec.json.Decoder(list[msgspec.Raw])
 METADATA_DECODER = msgspec.json.Decoder(Metadata)
-OBJECT = msgspec.json.Decoder(dict[str, Any])
-ANYTHING = msgspec.json.Decoder()
 
 
 def recognises(probe: Probe) -> bool:
@@ -220,7 +206,7 @@ def rollout(trial: dict[str, Any], task: str, about: Metadata, folder: Path) -> 
         **options,
     }
     fields = {key: value for key, value in trial.items() if key not in OWN and isinstance(value, str | int | float)}
-    output = last_words(home / "panes" / "post-test.txt") if home else None
+    output = text_of(home / "panes" / "post-test.txt")[-KEPT:] if home else None
     return Rollout(
         task=task,
         repeat=0,
@@ -289,10 +275,6 @@ def text_of(file: Path) -> str:
         return file.read_text("utf-8", "replace").strip() if file.is_file() else ""
     except OSError:
         return ""
-
-
-def last_words(file: Path) -> str:
-    return text_of(file)[-KEPT:]
 
 
 def decoded_any(file: Path) -> Any:

@@ -14,23 +14,17 @@ from typing import Any, Literal
 
 import msgspec
 
-from blade.rollouts.formats.building import (
-    BROKEN,
-    Attempts,
-    Trajectory,
+from blade.rollouts.formats.building import Attempts, Trajectory, bad_line, place
+from blade.rollouts.formats.chats import calls_of, key_of
+from blade.rollouts.formats.coercion import (
     arguments_text,
-    bad_line,
     content_text,
-    decode_lenient,
     first_line,
-    json_lines,
     number_or_none,
     objects,
-    place,
-    read_json,
     text_or_none,
 )
-from blade.rollouts.formats.chats import ANY, calls_of, key_of
+from blade.rollouts.formats.files import ANYTHING, BROKEN, decode_lenient, json_lines, read_json
 from blade.rollouts.formats.reader import Found, Note, Probe
 from blade.rollouts.values import BadLine, Ending, EndingKind, Expected, Origin, Rollout, Source, Usage
 
@@ -122,7 +116,7 @@ def placed_rows(path: Path, lists: Collection[str]) -> Iterator[tuple[int, int, 
     """Whatever stands where a row should, with its line and place."""
     first = Probe(path).head.lstrip().partition(b"\n")[0]
     if not isinstance(decode_lenient(first), dict):
-        for number, row in enumerate(unwrapped(read_json(path, ANY), lists)):
+        for number, row in enumerate(unwrapped(read_json(path, ANYTHING), lists)):
             yield 1, number, row
         return
     for record in json_lines(path):
@@ -131,7 +125,7 @@ def placed_rows(path: Path, lists: Collection[str]) -> Iterator[tuple[int, int, 
             continue
         value: Any
         try:
-            value = ANY.decode(record.data)
+            value = ANYTHING.decode(record.data)
         except BROKEN as error:
             value = bad_line(path, str(error), line=record.line, offset=record.offset)
         for row in unwrapped(value, lists):

@@ -8,7 +8,8 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 
-from blade.rollouts.formats.building import (
+from blade.rollouts.formats.chats import chat
+from blade.rollouts.formats.coercion import (
     content_text,
     number_or_none,
     part,
@@ -17,7 +18,6 @@ from blade.rollouts.formats.building import (
     text_or_none,
     whole,
 )
-from blade.rollouts.formats.chats import chat
 from blade.rollouts.formats.reader import Found, Probe, Reader
 from blade.rollouts.formats.traces import (
     Kind,

@@ -1,4 +1,4 @@
-"""The reference page of every command, made from the commands themselves (`python -m blade.cli.reference`)."""
+"""The reference page of every command, made from the commands themselves (`python scripts/command_reference.py`)."""
 
 from collections.abc import Iterator
 from enum import Enum
@@ -9,7 +9,7 @@ from typer.main import get_command
 
 INTRODUCTION = """# Reference
 
-Every command with its arguments and options, made from the code by `python -m blade.cli.reference`.
+Every command with its arguments and options, made from the code by `python scripts/command_reference.py`.
 Every command also takes `--help`. Exit codes: 0 good, 1 problems found, 2 wrong usage, 3 input unreadable."""
 
 
