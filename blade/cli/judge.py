@@ -88,7 +88,7 @@ def as_document(judged: "Judged") -> dict[str, Any]:
     return {
         "score": round(found.score, 4),
         "golden": judged.files.report.name,
-        "parts": {"facts": found.facts, "truth": found.truth, "proof": found.proof, "structure": found.structure},
+        "parts": {"facts": found.facts, "truth": found.truth, "detail": found.detail, "structure": found.structure},
         "caps": [{"limit": cap.limit, "why": cap.why} for cap in found.caps],
         "facts": [
             {"id": one.fact.id, "met": one.verdict == "met", "verdict": one.verdict, "line": one.line, "by": one.by}
@@ -116,7 +116,7 @@ def print_judged(judged: "Judged") -> None:
 
     console, found = make_console(), judged.judgement
     put(console, foreign(f"Score {found.score:.2f} against {judged.files.report.name}", "bold"))
-    parts = f"facts {found.facts:.2f}   truth {found.truth:.2f}   proof {found.proof:.2f}   "
+    parts = f"facts {found.facts:.2f}   truth {found.truth:.2f}   detail {found.detail:.2f}   "
     put(console, indented(foreign(f"{parts}structure {found.structure:.2f}")))
     for cap in found.caps:
         put(console, indented(foreign(f"at most {cap.limit:.2f}: {cap.why}", "red")))

@@ -1,9 +1,10 @@
-"""The score of a report next to a golden one: what it knows, whether it is true, what it shows.
+"""The score of a report next to a golden one: what it knows, whether it is true, what it shows of the run.
 
-    score = truth * (0.75 facts + 0.15 proof + 0.10 structure), and never above a cap
+    score = truth * detail * facts, and never above a cap
 
-Everything is measured by the golden report, which scores 1 by construction. Truth multiplies, so that nothing is earned
-by words that are false. Standard library only.
+Everything is measured by the golden report, which scores 1 by construction. Truth and detail multiply, so that nothing
+is earned by what is false, nor by a list of the facts themselves: whoever has read the run cannot help saying things of
+it that stand neither in the facts nor in the totals. Standard library only.
 """
 
 import re
@@ -12,23 +13,25 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import lru_cache
+from itertools import pairwise
 
 from blade.audit.markdown import QUOTED, shown, without_code_marks
 from blade.audit.mentions import split_citation
 from blade.golden.facts import Fact
-from blade.golden.passages import Fluency, Passage, Passages, read_passages
-from blade.golden.support import Judge, Met
+from blade.golden.passages import Passage, Passages, read_passages
+from blade.golden.shallow import make_shallow
+from blade.golden.support import Judge, Met, values_of
 from blade.golden.truth import Truth, squeezed
 
-FACTS, PROOF, STRUCTURE = 0.75, 0.15, 0.10
+LEAST_DETAIL = 0.25
+"""Share of detail, relative to the golden report's, that is enough."""
 SAME = 0.8
 """Share of words from which on a sentence is one of the golden report's, perhaps with other values."""
-LEAST_MEAN = 0.03
-"""What knowing the word before must tell of a word, in nats, over all sentences."""
-LEAST_WORDS = 6
+LEAST_ORDER = 0.75
+"""Share of known neighbours that must stand in the order in which they are known; half of them do by chance."""
 MOST_SHOWN = 200
 KINDS = {"#": "numbers", "`": "ids", "^": "labels", "!": "negations"}
-MOST_EXCHANGED, MOST_RENAMED = 1 / 4, 1 / 8
+MOST_EXCHANGED = 1 / 8
 MOST_MISPLACED = 1 / 2
 TAKEN_BACK = re.compile(
     r"\b(?:everything|all|nothing)\b[^.]{0,40}\breport\b[^.]{0,20}\b(?:false|wrong|untrue|true|made up)\b",
@@ -74,10 +77,10 @@ class Judgement:
     """The anchor facts."""
     statements: list[Statement]
     """What it says that could be checked."""
-    proof: float
-    """How much of what the golden report cites and quotes it does, from 0 to 1."""
+    detail: float
+    """How much it says of the run beyond the facts and the totals, from 0 to 1."""
     structure: float
-    """Whether it has parts, from 0 to 1."""
+    """Share of the golden report's number of parts, from 0 to 1."""
     overlap: float
     """Share of the golden report's values that it states too."""
     caps: list[Cap]
@@ -99,8 +102,8 @@ class Judgement:
 
     @property
     def earned(self) -> float:
-        """What its parts come to before truth and caps."""
-        return FACTS * self.facts + PROOF * self.proof + STRUCTURE * self.structure
+        """What it comes to before truth and caps."""
+        return self.detail * self.facts
 
     @property
     def score(self) -> float:
@@ -109,11 +112,10 @@ class Judgement:
 
 
 @lru_cache(maxsize=2)
-def read_golden(text: str) -> tuple[Passages, Judge, Fluency]:
+def read_golden(text: str) -> tuple[Passages, Judge]:
     """A golden report, read once however many reports are held against it."""
     passages = read_passages(text)
-    fluency = Fluency(passages.sentences)
-    return passages, Judge(fluent(passages, fluency)), fluency
+    return passages, Judge(passages)
 
 
 def judge(
@@ -131,37 +133,52 @@ def judge(
         checked: statements that somebody with more at hand has held to the rows.
         found: facts that somebody else has decided, in place of ours.
     """
-    best, judging, fluency = read_golden(golden)
+    best, judging = read_golden(golden)
     said = read_passages(report)
-    prose = fluent(said, fluency)
+    prose = in_order(said, best, facts)
     known = {one.text for one in best.sentences}
     new = Passages([one for one in said.sentences if one.text not in known], [])
     decided = {one.fact.id: one for one in found}
     met = [decided.get(fact.id) or judging.look_for(fact, prose, new) for fact in facts]
-    cited, model = (  # rollouts that are cited, and words that are quoted
-        {code for one in (*p.sentences, *p.rows) for code in codes(one)}
-        | {q for one in p.sentences for q in quotes(one)}
-        for p in (said, best)
-    )
     parts, wanted = ({one.heading for one in passages.sentences} for passages in (said, best))
     values, stated = ({value for one in (*p.sentences, *p.rows) for value in one.values} for p in (said, best))
-    statements = [*compared(said, best), *made_up(new, truth, model), *checked]
+    quoted = {code for one in (*best.sentences, *best.rows) for code in (*codes(one), *quotes(one))}
+    statements = [*compared(said, best), *made_up(new, truth, quoted), *checked]
+    shares = [detail(one, judging, facts, read_passages(make_shallow(golden))) for one in (prose, best)]
     return Judgement(
         found=met,
         statements=statements,
-        proof=min(1.0, 2 * len(cited & model) / len(model)) if model else 1.0,
-        structure=min(1.0, 2 * len(parts) / len(wanted)) if wanted else 1.0,  # half as many parts are enough
+        detail=min(1.0, shares[0] / (LEAST_DETAIL * shares[1])) if shares[1] else 1.0,
+        structure=min(1.0, len(parts) / len(wanted)) if wanted else 1.0,
         overlap=len(values & stated) / len(stated) if stated else 1.0,
         caps=caps(said, best, prose, statements),
     )
 
 
-def fluent(said: Passages, fluency: Fluency) -> Passages:
-    """What a report says in sentences: none, where words follow each other as those of no sentence do."""
-    gains = [(fluency.gain(one.text), len(one.words)) for one in said.sentences if len(one.words) >= LEAST_WORDS]
-    mean = sum(gain * count for gain, count in gains) / max(sum(count for _, count in gains), 1)
-    kept = [one for one in said.sentences if mean >= LEAST_MEAN or len(one.words) < LEAST_WORDS]
-    return Passages(kept, said.rows, dropped=said.dropped + len(said.sentences) - len(kept))
+def in_order(said: Passages, golden: Passages, facts: Sequence[Fact]) -> Passages:
+    """What a report says in sentences: none, where words follow each other as they do in a heap.
+
+    Of two words that stand side by side in the golden report or in a fact, sentences have mostly the same one first,
+    whatever they say; of words in no order each is first as often as the other.
+    """
+    spoken = [one.sequence for one in golden.sentences] + [Passage(fact.fact, 0).sequence for fact in facts]
+    known = {pair for words in spoken for pair in pairwise(words)}
+    found = [pair for one in said.sentences for pair in pairwise(one.sequence)]
+    same = sum((a, b) in known and (b, a) not in known for a, b in found)
+    turned = sum((b, a) in known and (a, b) not in known for a, b in found)
+    if (same + 1) / (same + turned + 2) > LEAST_ORDER:
+        return said
+    return Passages([], said.rows, dropped=said.dropped + len(said.sentences))
+
+
+def detail(said: Passages, judging: Judge, facts: Sequence[Fact], totals: Passages) -> float:
+    """Of all that a report says in the golden report's words and values, the share of what no fact and no total has."""
+    given = [judging.wanted(fact) for fact in facts]
+    known = frozenset[str]().union(*(one.passage.known | values_of(one.fact, one.passage) for one in given))
+    known = known.union(*(one.known | one.values for one in (*totals.sentences, *totals.rows)))
+    terms = frozenset[str]().union(*(one.known | one.values for one in (*said.sentences, *said.rows)))
+    shared = [term for term in terms if judging.rarity.seen[term]]
+    return judging.rarity.of(term for term in shared if term not in known) / (judging.rarity.of(shared) or 1.0)
 
 
 def compared(said: Passages, golden: Passages) -> Iterator[Statement]:
@@ -237,7 +254,7 @@ def caps(said: Passages, golden: Passages, prose: Passages, statements: Sequence
     for kind, name in KINDS.items():
         held = [one for one in statements if kind in one.kinds]
         other = sum(kind in one.wrong for one in held)
-        if other > max(2.0, (MOST_RENAMED if kind == "^" else MOST_EXCHANGED) * len(held)):
+        if other > max(2.0, MOST_EXCHANGED * len(held)):
             caps.append(Cap(limit=0.35, why=f"{other} of {len(held)} statements have other {name}"))
     homes: dict[str, set[str]] = {}
     for one in golden.sentences:

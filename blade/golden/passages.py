@@ -1,13 +1,10 @@
 """A report as passages that can support a fact: sentences, rows of tables, and two neighbours together.
 
-Each has its words as stems in order and its values: numbers, codes, capitals such as labels, and quotations. What a
-report does not say in its own name (questions, block quotes, what it puts into doubt) is not a passage. Whether words
-are sentences at all is told by how they follow each other in the golden report. Standard library only.
+Each has its words as stems and its values: numbers, codes, capitals such as labels. What a report does not say in its
+own name (questions, block quotes, quotations) is not a passage. Standard library only.
 """
 
-import math
 import re
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,32 +14,14 @@ from blade.audit.figures import find_figures
 from blade.audit.markdown import CODE, QUOTED, blanked_code, read_document, without_code_marks
 
 WORD = re.compile(r"[a-z][a-z'’-]*[a-z]|[a-z]|\d[\d.,]*")
+TIME = re.compile(r"\b\d{1,2}:\d{2}\b")
 CAPITALS = re.compile(r"\b[A-Z][A-Z0-9]{1,5}\b")
 NEGATION = re.compile(r"\b(?:not|no|none|nor|neither|cannot|without|nobody|nothing)\b|n['’]t\b", re.IGNORECASE)
-DOUBTED = re.compile(
-    r"\?\W*$|^\W*(?:perhaps|maybe)\b|\bmay or may not\b|\bunclear whether\b|\bmight (?:think|write|say|claim)\b"
-    r"|\bno (?:evidence|sign|proof) that\b|\bmyth\b|\b(?:this|that|which|it) is (?:false|wrong|untrue)\b"
-    r"|\b(?:previous|earlier|other|another) (?:run|report|model|benchmark)\b",
-    re.IGNORECASE,
-)
-"""A question, a doubt, or somebody else's words or run: nothing the report says of this one."""
+QUESTION = re.compile(r"\?\W*$")
 NOT = frozenset({"not", "no", "none", "nor", "neither", "cannot", "without", "did", "do", "does", "doe"})
 ENDING = re.compile(r"(?:ations?|ments?|ingly|edly|ings?|ers?|ed|es|s|ly|al|ion)$")
 MOST_WORDS = 120
 """Words of neighbouring sentences that are taken together, at most."""
-CLASSES: dict[str, str] = {
-    word: part
-    for part, words in {
-        "the": "the a an its their his her this these those every each no any some all both another",
-        "of": "of in on at by for with from to into over under between without within per than as through across after",
-        "is": "is are was were be been has have had does do did can could will would may must should",
-        "it": "it they he she we who which that what where there nothing nobody",
-        "and": "and or but so while because although if when whether nor",
-        "not": "not never only also still just even",
-    }.items()
-    for word in words.split()
-}
-"""Words that join others, by the part they play: how these follow each other tells sentences from lists of words."""
 
 
 @dataclass(frozen=True)
@@ -76,10 +55,25 @@ class Passage:
     @cached_property
     def values(self) -> frozenset[str]:
         """What cannot be said in other words: numbers, codes and capitals, each with a sign for its kind."""
-        figures = find_figures(self.text)
-        found = {number_value(one.value) for one in figures if not (one.word and one.value <= 1)}
+        found = {number_value(one.value) for one in find_figures(self.text) if not one.word}
+        found |= {f"#{time}" for time in TIME.findall(blanked_code(self.text))}
         codes = {code_value(code) for code in CODE.findall(self.text) if code.strip()}
         return frozenset(found | codes | {f"^{word}" for word in CAPITALS.findall(self.text)})
+
+    @cached_property
+    def rounded(self) -> frozenset[str]:
+        """Its values and what they come to when they are rounded: 0.4556 says 0.456 and 0.46 as well."""
+        return frozenset(form for value in self.values for form in roundings(value))
+
+    def states(self, value: str) -> bool:
+        """Whether it has a value, as it is or rounded, or what the value comes to when it is."""
+        return value in self.rounded or not self.values.isdisjoint(roundings(value))
+
+    @cached_property
+    def sequence(self) -> list[str]:
+        """Words outside of code as they follow each other, for telling sentences from heaps of words."""
+        bare = (word.strip(".,;:()[]“”\"'’*!?–—-").lower() for word in CODE.sub(" ", self.text).split())
+        return [word for word in bare if word.replace("-", "").replace("’", "").isalpha()]
 
     @cached_property
     def negations(self) -> int:
@@ -120,7 +114,7 @@ def read_passages(text: str) -> Passages:
             continue
         outside, quoted = QUOTED.sub(" ", blanked_code(sentence.text)), QUOTED.match(sentence.text)
         is_quoted = quoted is not None and len(quoted[0]) > 0.5 * len(sentence.text)
-        if passage.quoted or is_quoted or DOUBTED.search(outside):
+        if passage.quoted or is_quoted or QUESTION.search(outside):
             dropped += 1
         else:
             kept.append(Passage(sentence.text, sentence.line, part_of(sentence.section)))
@@ -144,8 +138,15 @@ def stem(word: str) -> str:
 
 
 def number_value(number: float) -> str:
-    """A number in one form."""
-    return f"#{number:g}"
+    """A number in one form; its sign is left to the words."""
+    return f"#{abs(number):g}"
+
+
+def roundings(value: str) -> Iterable[str]:
+    """A value, and a number's roundings to two and more digits."""
+    yield value
+    if value[0] == "#" and ":" not in value:
+        yield from (number_value(float(f"{float(value[1:]):.{digits}g}")) for digits in range(2, 6))
 
 
 def code_value(code: str) -> str:
@@ -157,36 +158,3 @@ def code_value(code: str) -> str:
         return number_value(float(code))
     rollout = re.match(r"(.*:[0-9]+)#[0-9]+$", code)
     return f"`{(rollout[1] if rollout else code).lower()}"
-
-
-class Fluency:
-    """How words follow each other in real sentences, learned from the golden report itself."""
-
-    def __init__(self, sentences: Iterable[Passage]) -> None:
-        self.single: Counter[str] = Counter()
-        self.pairs: Counter[tuple[str, str]] = Counter()
-        self.first: Counter[str] = Counter()
-        for text in dict.fromkeys(one.text for one in sentences):
-            classes = parts_of(text)
-            self.single.update(classes)
-            self.pairs.update(pairwise(classes))
-            self.first.update(classes[:-1])
-
-    def gain(self, text: str) -> float:
-        """What knowing the word before tells of a word, in nats per word: about 0 for words in no order."""
-        classes = parts_of(text)
-        total, kinds = sum(self.single.values()) or 1, len(self.single) + 1
-        gains = [
-            math.log(
-                ((self.pairs[before, now] + 0.5) / (self.first[before] + 0.5 * kinds))
-                / ((self.single[now] + 0.5) / (total + 0.5 * kinds))
-            )
-            for before, now in pairwise(classes)
-        ]
-        return sum(gains) / len(gains) if gains else 0.0
-
-
-def parts_of(text: str) -> list[str]:
-    """The part each word plays: those that join others are told apart, all others are one, and so are numbers."""
-    tokens = re.findall(r"[a-z'’]+|\d+|[.,;:()]", CODE.sub(" w ", text).lower())
-    return [CLASSES.get(word, "9" if word[0].isdigit() else word if not word[0].isalpha() else "w") for word in tokens]

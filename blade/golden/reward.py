@@ -23,7 +23,7 @@ def reward_of(found: Judgement) -> dict[str, Any]:
             "score": round(found.earned, 4),
             "structure": round(found.structure, 4),
             "quantitative": round(found.truth, 4),
-            "evidence": round(found.proof, 4),
+            "evidence": round(found.detail, 4),
             "anchor_coverage": round(found.facts, 4),
         },
         "holistic": {
