@@ -158,8 +158,7 @@ def run_extract(arguments: argparse.Namespace) -> int:
 
 def run_score(arguments: argparse.Namespace) -> int:
     report, golden = (path.read_text(encoding="utf-8") for path in (arguments.report, arguments.golden))
-    truth, facts = truth_beside(arguments.golden), read_facts(arguments.anchor_facts).anchor_facts
-    reward = json.dumps(reward_of(judge(report, golden, facts, truth)), indent=2)
+    reward = json.dumps(reward_of(judge(report, golden, read_facts(arguments.anchor_facts).anchor_facts)), indent=2)
     print(reward)
     if arguments.output_dir is not None:
         write(arguments.output_dir / "reward.json", f"{reward}\n")
@@ -168,8 +167,8 @@ def run_score(arguments: argparse.Namespace) -> int:
 
 def run_calibrate(arguments: argparse.Namespace) -> int:
     golden, shallow = (path.read_text(encoding="utf-8") for path in (arguments.golden_report, arguments.shallow_report))
-    truth, facts = truth_beside(arguments.golden_report), read_facts(arguments.anchor_facts).anchor_facts
-    found = Calibration(model="", scored=calibrate_judge(golden, facts, truth, shallow))
+    facts = read_facts(arguments.anchor_facts).anchor_facts
+    found = Calibration(model="", scored=calibrate_judge(golden, facts, shallow))
     scores = {one.role: one for one in reversed(found.scored)}
     spread = scores["golden"].score - scores["shallow"].score
     holds = found.holds and spread >= arguments.min_spread

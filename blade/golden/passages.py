@@ -5,20 +5,20 @@ own name (questions, block quotes, quotations) is not a passage. Standard librar
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import pairwise
 
 from blade.audit.figures import find_figures
-from blade.audit.markdown import CODE, QUOTED, blanked_code, read_document, without_code_marks
+from blade.audit.markdown import CODE, QUOTED, blanked_code, read_document, visible, without_code_marks
 
 WORD = re.compile(r"[a-z][a-z'’-]*[a-z]|[a-z]|\d[\d.,]*")
 TIME = re.compile(r"\b\d{1,2}:\d{2}\b")
 CAPITALS = re.compile(r"\b[A-Z][A-Z0-9]{1,5}\b")
-NEGATION = re.compile(r"\b(?:not|no|none|nor|neither|cannot|without|nobody|nothing)\b|n['’]t\b", re.IGNORECASE)
+NEGATION = re.compile(r"\b(?:not|no|none|nor|neither|cannot|without|nobody|nothing|never)\b|n['’]t\b", re.IGNORECASE)
 QUESTION = re.compile(r"\?\W*$")
-NOT = frozenset({"not", "no", "none", "nor", "neither", "cannot", "without", "did", "do", "does", "doe"})
+NOT = frozenset({"not", "no", "none", "nor", "neither", "cannot", "without", "never", "did", "do", "does", "doe"})
 ENDING = re.compile(r"(?:ations?|ments?|ingly|edly|ings?|ers?|ed|es|s|ly|al|ion)$")
 MOST_WORDS = 120
 """Words of neighbouring sentences that are taken together, at most."""
@@ -61,13 +61,18 @@ class Passage:
         return frozenset(found | codes | {f"^{word}" for word in CAPITALS.findall(self.text)})
 
     @cached_property
+    def bound(self) -> frozenset[str]:
+        """Its values and its quotations: what cannot be another in a sentence that is otherwise the same."""
+        return self.values | {f"“{quote}" for quote in quotes_in(self.text)}
+
+    @cached_property
     def rounded(self) -> frozenset[str]:
-        """Its values and what they come to when they are rounded: 0.4556 says 0.456 and 0.46 as well."""
+        """Its values and what they come to when they are rounded."""
         return frozenset(form for value in self.values for form in roundings(value))
 
     def states(self, value: str) -> bool:
-        """Whether it has a value, as it is or rounded, or what the value comes to when it is."""
-        return value in self.rounded or not self.values.isdisjoint(roundings(value))
+        """Whether it has a value, or one of the two is the other rounded."""
+        return value in self.rounded or not roundings(value).isdisjoint(self.values)
 
     @cached_property
     def sequence(self) -> list[str]:
@@ -89,12 +94,15 @@ class Passages:
     """One by one, headings left out."""
     rows: list[Passage]
     """Of tables, each with the heads of its columns before the cells."""
-    dropped: int = 0
-    """Sentences it does not stand for."""
+
+    @cached_property
+    def each(self) -> list[Passage]:
+        """Sentences and rows."""
+        return [*self.sentences, *self.rows]
 
     @cached_property
     def all(self) -> list[Passage]:
-        """Sentences alone and with the next under the same heading, and rows."""
+        """The same, and every sentence with the next under the same heading."""
         pairs = [
             Passage(f"{one.text} {behind.text}", one.line, one.heading)
             for one, behind in pairwise(self.sentences)
@@ -107,16 +115,11 @@ def read_passages(text: str) -> Passages:
     """What a report says."""
     document = read_document(text)
     kept: list[Passage] = []
-    dropped = 0
     for sentence in document.sentences():
-        passage = document.passages[sentence.passage]
-        if passage.level:
-            continue
-        outside, quoted = QUOTED.sub(" ", blanked_code(sentence.text)), QUOTED.match(sentence.text)
+        passage, quoted = document.passages[sentence.passage], QUOTED.match(sentence.text)
         is_quoted = quoted is not None and len(quoted[0]) > 0.5 * len(sentence.text)
-        if passage.quoted or is_quoted or QUESTION.search(outside):
-            dropped += 1
-        else:
+        is_question = QUESTION.search(QUOTED.sub(" ", blanked_code(sentence.text)))
+        if not (passage.level or passage.quoted or is_quoted or is_question):
             kept.append(Passage(sentence.text, sentence.line, part_of(sentence.section)))
     rows: list[Passage] = []
     for table in document.tables:
@@ -124,7 +127,7 @@ def read_passages(text: str) -> Passages:
             pairs = zip(table.header, row.cells, strict=False)
             said = "; ".join(f"{head} {cell}" if place else cell for place, (head, cell) in enumerate(pairs))
             rows.append(Passage(said, row.line, part_of(table.section), is_row=True))
-    return Passages(kept, rows, dropped)
+    return Passages(kept, rows)
 
 
 def part_of(section: Sequence[str]) -> str:
@@ -142,11 +145,18 @@ def number_value(number: float) -> str:
     return f"#{abs(number):g}"
 
 
-def roundings(value: str) -> Iterable[str]:
-    """A value, and a number's roundings to two and more digits."""
-    yield value
-    if value[0] == "#" and ":" not in value:
-        yield from (number_value(float(f"{float(value[1:]):.{digits}g}")) for digits in range(2, 6))
+@lru_cache(maxsize=50_000)
+def roundings(value: str) -> frozenset[str]:
+    """A value and, of a number, what it is when rounded to two and more digits: 0.4556 says 0.456 and 0.46 as well."""
+    if value[0] != "#" or ":" in value:
+        return frozenset({value})
+    return frozenset({value, *(number_value(float(f"{float(value[1:]):.{digits}g}")) for digits in range(2, 6))})
+
+
+def quotes_in(text: str) -> list[str]:
+    """Quotations of several words."""
+    found = [" ".join(visible(without_code_marks(quoted[0][1:-1])).split()) for quoted in QUOTED.finditer(text)]
+    return [quote for quote in found if " " in quote]
 
 
 def code_value(code: str) -> str:

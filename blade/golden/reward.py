@@ -5,13 +5,14 @@ The names are the field's; what they measure is ours.
 
 from typing import Any
 
-from blade.golden.judge import Judgement
+from blade.golden.judge import CAP, Judgement
 from blade.golden.support import Met
 
 NOTE = (
-    "quantitative: statements that hold; evidence: rollouts and quotes of the golden report that are here too; "
+    "quantitative: statements that hold; evidence: what it says of the run beyond the facts and the totals; "
     "anchor_coverage: weight of the facts that are supported as well as by the golden report; golden_overlap and "
-    "table_score: its values that are stated here. Final = truth * (facts, proof, structure), below every cap."
+    "table_score: the golden report's values that are stated here; they and structure earn nothing. "
+    "Final = quantitative * evidence * anchor_coverage, below every cap."
 )
 
 
@@ -32,7 +33,7 @@ def reward_of(found: Judgement) -> dict[str, Any]:
             "table_score": round(found.overlap, 4),
         },
         "anchor_hits": [hit(one) for one in found.found],
-        "caps": [{"limit": cap.limit, "why": cap.why} for cap in found.caps],
+        "caps": [{"limit": CAP, "why": why} for why in found.caps],
         "note": NOTE,
     }
 

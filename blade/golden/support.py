@@ -72,7 +72,7 @@ class Wanted:
 
     def __init__(self, fact: Fact, golden: Passages, rarity: Rarity) -> None:
         self.fact, self.passage, self.rarity = fact, Passage(fact.fact, 0), rarity
-        values, words = values_of(fact, self.passage), self.passage.known
+        values, words = values_of(fact), self.passage.known
         everything = rarity.of(words) or 1.0
 
         def share(one: Passage) -> float:
@@ -102,10 +102,11 @@ class Wanted:
         return min(1.0, told) * held(self.values, one, self.rarity)
 
 
-def held(values: Iterable[str], one: Passage, rarity: Rarity) -> float:
+def held(values: frozenset[str], one: Passage, rarity: Rarity) -> float:
     """How much a passage counts for the share of some values that it states."""
-    total = rarity.of(values)
-    share = rarity.of(value for value in values if one.states(value)) / total if total else 1.0
+    if not values:
+        return 1.0
+    share = rarity.of(value for value in values if one.states(value)) / (rarity.of(values) or 1.0)
     return WITHOUT_VALUES + (1.0 - WITHOUT_VALUES) * share
 
 
@@ -114,7 +115,7 @@ class Judge:
 
     def __init__(self, golden: Passages) -> None:
         self.golden = golden
-        self.rarity = Rarity([*golden.sentences, *golden.rows])
+        self.rarity = Rarity(golden.each)
         self._wanted: dict[str, Wanted] = {}
 
     def wanted(self, fact: Fact) -> Wanted:
@@ -141,8 +142,9 @@ class Judge:
         return Met(fact=fact, verdict=verdict, support=score, line=line, by=by, can_tell=wanted.can_tell)
 
 
-def values_of(fact: Fact, wanted: Passage) -> frozenset[str]:
+def values_of(fact: Fact) -> frozenset[str]:
     """Values that a passage must have: those of the check where there is one, else those of the sentence."""
+    wanted = Passage(fact.fact, 0)
     check = fact.check
     if check is None:
         return wanted.values

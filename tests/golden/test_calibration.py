@@ -14,7 +14,6 @@ from blade.golden.package.layout import find_reports
 from blade.golden.paraphrase import paraphrase
 from blade.golden.shallow import make_shallow
 from blade.golden.sources import choose_golden
-from blade.golden.truth import Truth
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -70,7 +69,7 @@ def test_the_judge_is_calibrated_on_a_package_with_facts_in_prose_and_neither_id
 
     found = Calibration(
         model="planner",
-        scored=calibrate(golden, facts, Truth(stated={}), make_shallow(golden), rewritten=by_hand),
+        scored=calibrate(golden, facts, make_shallow(golden), rewritten=by_hand),
     )
 
     assert (wrong(found), found.auc) == ({}, 1.0)
