@@ -25,7 +25,7 @@ LEAST_DETAIL = 0.2
 """Share of detail, relative to the golden report's, that is enough."""
 LEAST_ORDER = 0.75
 """Share of known neighbours that must stand in the order in which they are known; half of them do by chance."""
-WRONG_WEIGHS, PRIOR = 4, 4
+WRONG_WEIGHS, PRIOR = 4, 16
 """What a false statement takes from truth, and how many true ones a report is credited with beforehand."""
 CAP = 0.3
 """The most a report can score that invents evidence, takes itself back or has its parts mixed up."""
