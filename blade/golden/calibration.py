@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from blade.golden.adversaries import adversaries
 from blade.golden.facts import Fact, read_facts
 from blade.golden.judge import Judgement, judge
 from blade.golden.package.layout import GoldenFiles, find_reports
-from blade.golden.paraphrase import paraphrase
+from blade.golden.variants import adversaries, paraphrase
 
 Role = Literal["golden", "paraphrase", "shallow", "adversary"]
 LEAST: dict[Role, float] = {"golden": 0.90, "paraphrase": 0.70}
