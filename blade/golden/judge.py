@@ -70,10 +70,6 @@ class Judgement:
     """What it says that could be checked."""
     detail: float
     """How much it says of the run beyond the facts and the totals, from 0 to 1."""
-    structure: float
-    """Share of the golden report's number of parts, from 0 to 1; it earns nothing."""
-    overlap: float
-    """Share of the golden report's values that it states too; it earns nothing."""
     caps: list[str]
     """What limits it to `CAP`."""
 
@@ -126,8 +122,6 @@ def judge(
     new = Passages([one for one in said.sentences if one.text not in known], [])
     decided = {one.fact.id: one for one in found}
     detail, most = (share_of_detail(one, judging, facts, totals) for one in (said, best))
-    parts, wanted = ({one.heading for one in passages.sentences} for passages in (said, best))
-    values, stated = ({value for one in passages.each for value in one.values} for passages in (said, best))
     statements = [*compared(said, best), *checked]
     made_up = [f"line {one.line}: {one.said}: {one.true}" for one in statements if one.is_made_up]
     back = [f"line {one.line}: it takes itself back" for one in said.sentences if TAKEN_BACK.search(one.text)]
@@ -135,8 +129,6 @@ def judge(
         found=[decided.get(fact.id) or judging.look_for(fact, said, new) for fact in facts],
         statements=statements,
         detail=min(1.0, detail / (LEAST_DETAIL * most)) if most else 1.0,
-        structure=min(1.0, len(parts) / len(wanted)) if wanted else 1.0,
-        overlap=len(values & stated) / len(stated) if stated else 1.0,
         caps=[*made_up[:1], *back[:1], *(["its parts stand under other headings"] if is_misplaced(said, best) else [])],
     )
 
