@@ -9,11 +9,10 @@ it that stand neither in the facts nor in the totals. Standard library only.
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import lru_cache
-from itertools import pairwise
 
 from blade.audit.markdown import shown
 from blade.golden.facts import Fact
@@ -21,10 +20,11 @@ from blade.golden.passages import Passage, Passages, read_passages
 from blade.golden.shallow import make_shallow
 from blade.golden.support import ALIKE, Judge, Met, values_of
 
-LEAST_DETAIL = 0.2
+LEAST_DETAIL = 0.15
 """Share of detail, relative to the golden report's, that is enough."""
-LEAST_ORDER = 0.75
-"""Share of known neighbours that must stand in the order in which they are known; half of them do by chance."""
+LEAST_ORDER, LEAST_KNOWN, TOO_FEW = 4, 0.05, 20
+"""How much oftener known neighbours stand in their order than turned round, how many neighbours are known, and of how
+many pairs, so that words are in sentences; of fewer pairs nobody can tell."""
 WRONG_WEIGHS, PRIOR = 4, 16
 """What a false statement takes from truth, and how many true ones a report is credited with beforehand."""
 CAP = 0.3
@@ -117,11 +117,12 @@ def judge(
     """
     best, judging, totals = read_golden(golden)
     said = read_passages(report)
-    said = said if is_in_order(said, best, facts) else Passages([], [])
     known = {one.text for one in best.sentences}
     new = Passages([one for one in said.sentences if one.text not in known], [])
+    if not is_in_order(new, best, facts):
+        said = new = Passages([], [])
     decided = {one.fact.id: one for one in found}
-    detail, most = (share_of_detail(one, judging, facts, totals) for one in (said, best))
+    detail, most = (share_of_detail(one, best, facts, totals) for one in (said, best))
     statements = [*compared(said, best), *checked]
     made_up = [f"line {one.line}: {one.said}: {one.true}" for one in statements if one.is_made_up]
     back = [f"line {one.line}: it takes itself back" for one in said.sentences if TAKEN_BACK.search(one.text)]
@@ -138,23 +139,32 @@ def is_in_order(said: Passages, golden: Passages, facts: Sequence[Fact]) -> bool
 
     Of two words that stand side by side in the golden report or in a fact, sentences have mostly the same one first,
     whatever they say; of words in no order each is first as often as the other.
+
+    Args:
+        said: what the report does not share with the golden one.
     """
-    spoken = [one.sequence for one in golden.sentences] + [Passage(fact.fact, 0).sequence for fact in facts]
-    known = {pair for words in spoken for pair in pairwise(words)}
-    found = [pair for one in said.sentences for pair in pairwise(one.sequence)]
+    known = {pair for one in (*golden.sentences, *(Passage(fact.fact, 0) for fact in facts)) for pair in one.neighbours}
+    found = [pair for one in said.sentences for pair in one.neighbours]
     same = sum((a, b) in known and (b, a) not in known for a, b in found)
     turned = sum((b, a) in known and (a, b) not in known for a, b in found)
-    return (same + 1) / (same + turned + 2) > LEAST_ORDER
+    return len(found) < TOO_FEW or (same > LEAST_ORDER * turned and same > LEAST_KNOWN * len(found))
 
 
-def share_of_detail(said: Passages, judging: Judge, facts: Sequence[Fact], totals: Passages) -> float:
-    """Of all that a report says in the golden report's words and values, the share of what no fact and no total has."""
-    given = [judging.wanted(fact).passage for fact in facts]
-    known = frozenset[str]().union(*(one.known | one.values for one in (*given, *totals.each)))
-    known = known.union(*(values_of(fact) for fact in facts))
-    terms = frozenset[str]().union(*(one.known | one.values for one in said.each))
-    shared = [term for term in terms if judging.rarity.seen[term]]
-    return judging.rarity.of(term for term in shared if term not in known) / (judging.rarity.of(shared) or 1.0)
+def share_of_detail(said: Passages, golden: Passages, facts: Sequence[Fact], totals: Passages) -> float:
+    """Of all values and pairs of words that a report shares with the golden one, the share no fact and no total has.
+
+    Which words stand side by side is hard to hit by chance: general remarks and lists of catchwords share words with the
+    golden report and hardly ever two in a row.
+    """
+    given = [Passage(fact.fact, 0) for fact in facts]
+    known = details_of([*given, *totals.each]).union(*(values_of(fact) for fact in facts))
+    shared = details_of(said.each) & details_of(golden.each) | details_of(said.each) & known
+    return len(shared - known) / len(shared) if shared else 0.0
+
+
+def details_of(passages: Iterable[Passage]) -> frozenset[object]:
+    """Values, and words that stand side by side."""
+    return frozenset(detail for one in passages for detail in (*one.values, *one.neighbours))
 
 
 def compared(said: Passages, golden: Passages) -> Iterator[Statement]:

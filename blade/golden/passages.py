@@ -75,10 +75,11 @@ class Passage:
         return value in self.rounded or not roundings(value).isdisjoint(self.values)
 
     @cached_property
-    def sequence(self) -> list[str]:
-        """Words outside of code as they follow each other, for telling sentences from heaps of words."""
+    def neighbours(self) -> list[tuple[str, str]]:
+        """Words outside of code, two by two as they stand side by side."""
         bare = (word.strip(".,;:()[]“”\"'’*!?–—-").lower() for word in CODE.sub(" ", self.text).split())
-        return [word for word in bare if word.replace("-", "").replace("’", "").isalpha()]
+        words = [word for word in bare if word.replace("-", "").replace("’", "").isalpha()]
+        return [pair for pair in pairwise(words) if pair[0] != pair[1]]
 
     @cached_property
     def negations(self) -> int:
