@@ -16,7 +16,7 @@ import json
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
@@ -25,16 +25,23 @@ from blade.golden.calibration import calibrate as calibrate_judge
 from blade.golden.drafting import draft_facts
 from blade.golden.facts import FactsError, read_facts
 from blade.golden.facts import as_json as facts_as_json
-from blade.golden.judge import judge
+from blade.golden.judge import CAP, Judgement, judge
 from blade.golden.package.checks import as_json, has_failed, summary
 from blade.golden.package.validate import LEAST_FACTS, validate
-from blade.golden.reward import reward_of
+from blade.golden.passages import read_passages
 from blade.golden.shallow import make_shallow
+from blade.golden.support import Met
 from blade.golden.truth import truth_beside
 from blade.report.text import plain
 
 PROBLEMS, UNREADABLE = 1, 3
 PHASES = ("all", "skill", "rollouts", "golden")
+NOTE = (
+    "quantitative: statements that hold; evidence: what it says of the run beyond the facts and the totals; "
+    "anchor_coverage: weight of the facts that are supported as well as by the golden report; golden_overlap and "
+    "table_score: the golden report's values that are stated here; they and structure earn nothing. "
+    "Final = quantitative * evidence * anchor_coverage, below every cap."
+)
 
 
 def main(words: Sequence[str] | None = None) -> int:
@@ -158,8 +165,8 @@ def run_extract(arguments: argparse.Namespace) -> int:
 
 def run_score(arguments: argparse.Namespace) -> int:
     report, golden = (path.read_text(encoding="utf-8") for path in (arguments.report, arguments.golden))
-    truth, facts = truth_beside(arguments.golden), read_facts(arguments.anchor_facts).anchor_facts
-    reward = json.dumps(reward_of(judge(report, golden, facts, truth)), indent=2)
+    found = judge(report, golden, read_facts(arguments.anchor_facts).anchor_facts)
+    reward = json.dumps(reward_of(report, golden, found), indent=2)
     print(reward)
     if arguments.output_dir is not None:
         write(arguments.output_dir / "reward.json", f"{reward}\n")
@@ -168,8 +175,8 @@ def run_score(arguments: argparse.Namespace) -> int:
 
 def run_calibrate(arguments: argparse.Namespace) -> int:
     golden, shallow = (path.read_text(encoding="utf-8") for path in (arguments.golden_report, arguments.shallow_report))
-    truth, facts = truth_beside(arguments.golden_report), read_facts(arguments.anchor_facts).anchor_facts
-    found = Calibration(model="", scored=calibrate_judge(golden, facts, truth, shallow))
+    facts = read_facts(arguments.anchor_facts).anchor_facts
+    found = Calibration(model="", scored=calibrate_judge(golden, facts, shallow))
     scores = {one.role: one for one in reversed(found.scored)}
     spread = scores["golden"].score - scores["shallow"].score
     holds = found.holds and spread >= arguments.min_spread
@@ -179,13 +186,48 @@ def run_calibrate(arguments: argparse.Namespace) -> int:
     print(summary)
     if arguments.output_dir is not None:
         write(arguments.output_dir / "calibration_summary.json", f"{summary}\n")
-        for folder, one in (("golden-vs-self", scores["golden"]), ("shallow-vs-golden", scores["shallow"])):
-            write(arguments.output_dir / folder / "reward.json", reward_text(one))
+        for folder, report, one in (
+            ("golden-vs-self", golden, scores["golden"]),
+            ("shallow-vs-golden", shallow, scores["shallow"]),
+        ):
+            reward = json.dumps(reward_of(report, golden, one.judgement), indent=2)
+            write(arguments.output_dir / folder / "reward.json", f"{reward}\n")
     return 0 if holds else PROBLEMS
 
 
-def reward_text(scored: Scored) -> str:
-    return json.dumps(reward_of(scored.judgement), indent=2) + "\n"
+def reward_of(report: str, golden: str, found: Judgement) -> dict[str, Any]:
+    """The content of `reward.json`; the names are those that tools around golden packages read."""
+    said, best = (read_passages(text) for text in (report, golden))
+    parts, wanted = ({one.heading for one in passages.sentences} for passages in (said, best))
+    values, stated = ({value for one in passages.each for value in one.values} for passages in (said, best))
+    overlap = round(len(values & stated) / len(stated), 4) if stated else 1.0
+    return {
+        "final_score": round(found.score, 4),
+        "checklist": {
+            "score": round(found.earned, 4),
+            "structure": round(min(1.0, len(parts) / len(wanted)), 4) if wanted else 1.0,
+            "quantitative": round(found.truth, 4),
+            "evidence": round(found.detail, 4),
+            "anchor_coverage": round(found.facts, 4),
+        },
+        "holistic": {
+            "normalized_score": round(found.truth * found.earned, 4),
+            "golden_overlap": overlap,
+            "table_score": overlap,
+        },
+        "anchor_hits": [hit(one) for one in found.found],
+        "caps": [{"limit": CAP, "why": why} for why in found.caps],
+        "note": NOTE,
+    }
+
+
+def hit(one: Met) -> dict[str, Any]:
+    """A fact and whether the report asserts it."""
+    is_met = one.verdict == "met"
+    return {
+        **{"id": one.fact.id, "score": round(one.support, 4) if is_met else 0.0, "met": is_met, "fact": one.fact.fact},
+        **{"verdict": one.verdict, "line": one.line, "by": one.by},
+    }
 
 
 def calibration_summary(

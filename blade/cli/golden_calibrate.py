@@ -24,7 +24,7 @@ def calibrate(
     """Show that the judge tells good reports from bad.
 
     Scores each golden report, its paraphrases, its shallow control and adversaries made from it. Targets: golden at
-    least 0.90, paraphrases at least 0.80, the control and every adversary at most 0.40, and every good report above
+    least 0.90, paraphrases at least 0.70, the control and every adversary at most 0.40, and every good report above
     every bad one (AUC 1.00). <model>_paraphrase.md beside a report is a paraphrase by hand.
     """
     import json

@@ -44,12 +44,12 @@ def judge(
 ) -> None:
     """Score a report against anchor facts.
 
-    What counts: facts it supports, statements that hold, proof it gives, parts it has.
+    What counts: facts it supports, statements that hold, and detail of the run.
 
-    A fact counts as far as the report supports it as well as the golden report does: the words in order, the values,
-    nothing turned round. Words alone earn nothing; made-up ids and quotes, exchanged values and denied facts cap the
-    score. A model is believed where the words it quotes stand in the report; its replies are kept, so that judging the
-    same report again is free.
+    A fact counts as far as the report supports it as well as the golden report does: its words, in sentences, its
+    values, nothing turned round. Detail is what the report says of the run beyond the facts and the totals; a list of
+    the facts has none and earns nothing. A model is believed where the words it quotes stand in the report; its replies
+    are kept, so that judging the same report again is free.
     """
     import json
 
@@ -83,13 +83,15 @@ def judge(
 
 def as_document(judged: "Judged") -> dict[str, Any]:
     """The judgement for programs."""
+    from blade.golden.judge import CAP
+
     found = judged.judgement
     wrong = [one for one in found.statements if not one.holds]
     return {
         "score": round(found.score, 4),
         "golden": judged.files.report.name,
-        "parts": {"facts": found.facts, "truth": found.truth, "proof": found.proof, "structure": found.structure},
-        "caps": [{"limit": cap.limit, "why": cap.why} for cap in found.caps],
+        "parts": {"facts": found.facts, "truth": found.truth, "detail": found.detail},
+        "caps": [{"limit": CAP, "why": why} for why in found.caps],
         "facts": [
             {"id": one.fact.id, "met": one.verdict == "met", "verdict": one.verdict, "line": one.line, "by": one.by}
             for one in found.found
@@ -107,19 +109,20 @@ def as_document(judged: "Judged") -> dict[str, Any]:
 
 def why(one: "Statement") -> str:
     """What a wrong statement was held against."""
-    return "made up" if one.is_made_up else "the golden report says otherwise" if one.kinds else "the rows"
+    return "made up" if one.is_made_up else "the rows" if "=" in one.kinds else "the golden report says otherwise"
 
 
 def print_judged(judged: "Judged") -> None:
     """The judgement in words."""
     from blade.cli.terminal import foreign, indented, make_console, put
+    from blade.golden.judge import CAP
 
     console, found = make_console(), judged.judgement
     put(console, foreign(f"Score {found.score:.2f} against {judged.files.report.name}", "bold"))
-    parts = f"facts {found.facts:.2f}   truth {found.truth:.2f}   proof {found.proof:.2f}   "
-    put(console, indented(foreign(f"{parts}structure {found.structure:.2f}")))
-    for cap in found.caps:
-        put(console, indented(foreign(f"at most {cap.limit:.2f}: {cap.why}", "red")))
+    parts = f"facts {found.facts:.2f}   truth {found.truth:.2f}   detail {found.detail:.2f}"
+    put(console, indented(foreign(parts)))
+    for why in found.caps:
+        put(console, indented(foreign(f"at most {CAP:.2f}: {why}", "red")))
     if judged.vote is not None:
         said = (
             f"{judged.vote.votes} votes, {judged.vote.agreement:.0%} agree, {judged.vote.unquoted} without a true quote"

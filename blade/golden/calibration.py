@@ -8,12 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from blade.golden.adversaries import adversaries
 from blade.golden.facts import Fact, read_facts
 from blade.golden.judge import Judgement, judge
 from blade.golden.package.layout import GoldenFiles, find_reports
-from blade.golden.paraphrase import paraphrase
-from blade.golden.truth import Truth, truth_beside
+from blade.golden.variants import adversaries, paraphrase
 
 Role = Literal["golden", "paraphrase", "shallow", "adversary"]
 LEAST: dict[Role, float] = {"golden": 0.90, "paraphrase": 0.70}
@@ -71,7 +69,7 @@ class Calibration:
         return all(one.is_right for one in self.scored) and self.auc >= LEAST_AUC
 
 
-def calibrate(golden: str, facts: Sequence[Fact], truth: Truth, shallow: str, **more: str | None) -> list[Scored]:
+def calibrate(golden: str, facts: Sequence[Fact], shallow: str, **more: str | None) -> list[Scored]:
     """Scores of the golden report, its control, its paraphrases and its adversaries.
 
     Args:
@@ -79,7 +77,7 @@ def calibrate(golden: str, facts: Sequence[Fact], truth: Truth, shallow: str, **
     """
 
     def scored(name: str, role: Role, text: str) -> Scored:
-        return Scored(name=name, role=role, judgement=judge(text, golden, facts, truth))
+        return Scored(name=name, role=role, judgement=judge(text, golden, facts))
 
     rewritten = more.get("rewritten")
     bad = adversaries(golden, facts, shallow, other=more.get("other"))
@@ -104,7 +102,6 @@ def calibrate_package(files: GoldenFiles, others: Sequence[GoldenFiles]) -> Cali
     scored = calibrate(
         golden,
         read_facts(files.facts).anchor_facts if files.facts else [],
-        truth_beside(files.report),
         files.shallow.read_text(encoding="utf-8") if files.shallow else "",
         other=other.report.read_text(encoding="utf-8") if other else None,
         rewritten=by_hand.read_text(encoding="utf-8") if by_hand.is_file() else None,

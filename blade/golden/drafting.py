@@ -12,7 +12,7 @@ from typing import Any
 from blade.audit.markdown import shown
 from blade.golden.facts import Check, Difficulty, Fact, FactsFile
 from blade.golden.passages import Passages, read_passages
-from blade.golden.support import Rarity, Wanted
+from blade.golden.support import Judge, Rarity
 from blade.golden.truth import Truth
 
 METHOD = "drafted from labels, proofs, contrasts, buckets and slices; every fact waits for review"
@@ -45,11 +45,9 @@ def draft_facts(truth: Truth, *, most: int, benchmark: str, model: str, report: 
             by_check.setdefault(draft[2], draft)
         drafts = list(by_check.values())
         if said is not None:
-            rarity = Rarity(said.sentences)  # a fact that the golden report itself leaves out anchors nothing
-            wanted = [
-                Wanted(Fact(id="", fact=text, difficulty=size, check=check), rarity) for size, text, check in drafts
-            ]
-            asserted = [one.best(said.all)[0] >= LEAST_ASSERTED for one in wanted]
+            judge = Judge(said)  # a fact that the golden report itself leaves out anchors nothing
+            facts = [Fact(id="", fact=text, difficulty=size, check=check) for size, text, check in drafts]
+            asserted = [judge.wanted(fact).share >= LEAST_ASSERTED for fact in facts]
             drafts = [draft for draft, is_said in zip(drafts, asserted, strict=True) if is_said]
     facts = [
         Fact(id=f"B{number}", fact=sentence, difficulty=difficulty, mean_score=None, check=check)

@@ -17,7 +17,7 @@ from blade.golden.package.layout import GoldenFiles
 from blade.golden.package.rows import read_rows_with_text
 from blade.golden.passages import read_passages
 from blade.golden.sources import VERSUS, Source, diagnose_model
-from blade.golden.support import WEAKEST, Judge
+from blade.golden.support import Judge
 from blade.golden.truth import Truth, why_false
 
 FACTS = "_anchor_facts.json"
@@ -93,7 +93,7 @@ def check_facts(source: Source, model: str, sidecar: bytes, report: str | None =
         return
     judge = Judge(read_passages(report))
     for fact in facts:
-        if judge.wanted(fact)[1] < WEAKEST:
+        if not judge.wanted(fact).can_tell:
             hint = "Say it in the narrative, or take the fact out."
             yield Problem(where=f"{place.name}, {fact.id}", message="the report does not say it", hint=hint)
 

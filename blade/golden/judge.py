@@ -1,35 +1,35 @@
-"""The score of a report next to a golden one: what it knows, whether it is true, what it shows.
+"""The score of a report next to a golden one: what it knows, whether it is true, what it shows of the run.
 
-    score = truth * (0.75 facts + 0.15 proof + 0.10 structure), and never above a cap
+    score = truth * detail * facts
 
-Everything is measured by the golden report, which scores 1 by construction. Truth multiplies, so that nothing is earned
-by words that are false. Standard library only.
+Everything is measured by the golden report, which scores 1 by construction. Truth and detail multiply, so that nothing
+is earned by what is false, nor by a list of the facts themselves: whoever has read the run cannot help saying things of
+it that stand neither in the facts nor in the totals. Standard library only.
 """
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import lru_cache
 
-from blade.audit.markdown import QUOTED, shown, without_code_marks
-from blade.audit.mentions import split_citation
+from blade.audit.markdown import shown
 from blade.golden.facts import Fact
-from blade.golden.passages import Fluency, Passage, Passages, read_passages
-from blade.golden.support import Judge, Met
-from blade.golden.truth import Truth, squeezed
+from blade.golden.passages import Passage, Passages, read_passages
+from blade.golden.shallow import make_shallow
+from blade.golden.support import ALIKE, Judge, Met, values_of
 
-FACTS, PROOF, STRUCTURE = 0.75, 0.15, 0.10
-SAME = 0.8
-"""Share of words from which on a sentence is one of the golden report's, perhaps with other values."""
-LEAST_MEAN = 0.03
-"""What knowing the word before must tell of a word, in nats, over all sentences."""
-LEAST_WORDS = 6
+LEAST_DETAIL = 0.15
+"""Share of detail, relative to the golden report's, that is enough."""
+LEAST_ORDER, LEAST_KNOWN, TOO_FEW = 4, 0.05, 20
+"""How much oftener known neighbours stand in their order than turned round, how many neighbours are known, and of how
+many pairs, so that words are in sentences; of fewer pairs nobody can tell."""
+WRONG_WEIGHS, PRIOR = 4, 16
+"""What a false statement takes from truth, and how many true ones a report is credited with beforehand."""
+CAP = 0.3
+"""The most a report can score that invents evidence, takes itself back or has its parts mixed up."""
 MOST_SHOWN = 200
-KINDS = {"#": "numbers", "`": "ids", "^": "labels", "!": "negations"}
-MOST_EXCHANGED, MOST_RENAMED = 1 / 4, 1 / 8
-MOST_MISPLACED = 1 / 2
 TAKEN_BACK = re.compile(
     r"\b(?:everything|all|nothing)\b[^.]{0,40}\breport\b[^.]{0,20}\b(?:false|wrong|untrue|true|made up)\b",
     re.IGNORECASE,
@@ -37,33 +37,27 @@ TAKEN_BACK = re.compile(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Cap:
-    """Something so wrong that no merit makes up for it."""
-
-    limit: float
-    """The most a report can still score."""
-    why: str
-    """What it is."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Statement:
     """Something a report says that was held against the golden report or the rows."""
 
-    holds: bool
-    """Whether it is so."""
     line: int
     """Where it stands."""
     said: str
     """What was said."""
     true: str = ""
-    """What is so instead."""
+    """What is so instead, if it is not."""
     is_made_up: bool = False
     """Whether it names or quotes what does not exist."""
     kinds: frozenset[str] = frozenset()
-    """Kinds of values in it: numbers `#`, codes, capitals such as labels `^`; `!` for a sentence."""
+    """What in it can be wrong: numbers `#`, codes, capitals such as labels `^`, quotations `“`, its negation `!`;
+    `=` for what was held to the rows."""
     wrong: frozenset[str] = frozenset()
-    """Those of them of which one is another."""
+    """Those of them that are."""
+
+    @property
+    def holds(self) -> bool:
+        """Whether it is so."""
+        return not (self.wrong or self.is_made_up)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,14 +68,10 @@ class Judgement:
     """The anchor facts."""
     statements: list[Statement]
     """What it says that could be checked."""
-    proof: float
-    """How much of what the golden report cites and quotes it does, from 0 to 1."""
-    structure: float
-    """Whether it has parts, from 0 to 1."""
-    overlap: float
-    """Share of the golden report's values that it states too."""
-    caps: list[Cap]
-    """What limits it."""
+    detail: float
+    """How much it says of the run beyond the facts and the totals, from 0 to 1."""
+    caps: list[str]
+    """What limits it to `CAP`."""
 
     @property
     def facts(self) -> float:
@@ -92,100 +82,121 @@ class Judgement:
 
     @property
     def truth(self) -> float:
-        """How true it is: 1 when nothing it says is wrong."""
-        wrong = sum(not one.holds for one in self.statements)
-        share = 1.0 - wrong / len(self.statements) if self.statements else 1.0
-        return share * share
+        """How true it is: 1 when nothing it says is wrong, and as bad as it is in the kind of thing it is worst at."""
+        held = Counter(kind for one in self.statements for kind in one.kinds)
+        wrong = Counter(kind for one in self.statements for kind in one.wrong)
+        worst = max((count / (held[kind] + PRIOR) for kind, count in wrong.items()), default=0.0)
+        return max(0.0, 1.0 - WRONG_WEIGHS * worst)
 
     @property
     def earned(self) -> float:
-        """What its parts come to before truth and caps."""
-        return FACTS * self.facts + PROOF * self.proof + STRUCTURE * self.structure
+        """What it comes to before truth."""
+        return self.detail * self.facts
 
     @property
     def score(self) -> float:
         """The score, from 0 to 1."""
-        return min([self.truth * self.earned, *(cap.limit for cap in self.caps)])
+        return min(self.truth * self.earned, CAP if self.caps else 1.0)
 
 
 @lru_cache(maxsize=2)
-def read_golden(text: str) -> tuple[Passages, Judge, Fluency]:
-    """A golden report, read once however many reports are held against it."""
+def read_golden(text: str) -> tuple[Passages, Judge, Passages]:
+    """A golden report and its totals, read once however many reports are held against it."""
     passages = read_passages(text)
-    fluency = Fluency(passages.sentences)
-    return passages, Judge(fluent(passages, fluency)), fluency
+    return passages, Judge(passages), read_passages(make_shallow(text))
 
 
 def judge(
-    report: str,
-    golden: str,
-    facts: Sequence[Fact],
-    truth: Truth,
-    *,
-    checked: Sequence[Statement] = (),
-    found: Sequence[Met] = (),
+    report: str, golden: str, facts: Sequence[Fact], *, checked: Sequence[Statement] = (), found: Sequence[Met] = ()
 ) -> Judgement:
-    """A report against what is known of the run.
+    """A report against a golden one.
 
     Args:
-        checked: statements that somebody with more at hand has held to the rows.
+        checked: statements that somebody with the rows at hand has held to them.
         found: facts that somebody else has decided, in place of ours.
     """
-    best, judging, fluency = read_golden(golden)
+    best, judging, totals = read_golden(golden)
     said = read_passages(report)
-    prose = fluent(said, fluency)
     known = {one.text for one in best.sentences}
     new = Passages([one for one in said.sentences if one.text not in known], [])
+    if not is_in_order(new, best, facts):
+        said = new = Passages([], [])
     decided = {one.fact.id: one for one in found}
-    met = [decided.get(fact.id) or judging.look_for(fact, prose, new) for fact in facts]
-    cited, model = (  # rollouts that are cited, and words that are quoted
-        {code for one in (*p.sentences, *p.rows) for code in codes(one)}
-        | {q for one in p.sentences for q in quotes(one)}
-        for p in (said, best)
-    )
-    parts, wanted = ({one.heading for one in passages.sentences} for passages in (said, best))
-    values, stated = ({value for one in (*p.sentences, *p.rows) for value in one.values} for p in (said, best))
-    statements = [*compared(said, best), *made_up(new, truth, model), *checked]
+    detail, most = (share_of_detail(one, best, facts, totals) for one in (said, best))
+    statements = [*compared(said, best), *checked]
+    made_up = [f"line {one.line}: {one.said}: {one.true}" for one in statements if one.is_made_up]
+    back = [f"line {one.line}: it takes itself back" for one in said.sentences if TAKEN_BACK.search(one.text)]
     return Judgement(
-        found=met,
+        found=[decided.get(fact.id) or judging.look_for(fact, said, new) for fact in facts],
         statements=statements,
-        proof=min(1.0, 2 * len(cited & model) / len(model)) if model else 1.0,
-        structure=min(1.0, 2 * len(parts) / len(wanted)) if wanted else 1.0,  # half as many parts are enough
-        overlap=len(values & stated) / len(stated) if stated else 1.0,
-        caps=caps(said, best, prose, statements),
+        detail=min(1.0, detail / (LEAST_DETAIL * most)) if most else 1.0,
+        caps=[*made_up[:1], *back[:1], *(["its parts stand under other headings"] if is_misplaced(said, best) else [])],
     )
 
 
-def fluent(said: Passages, fluency: Fluency) -> Passages:
-    """What a report says in sentences: none, where words follow each other as those of no sentence do."""
-    gains = [(fluency.gain(one.text), len(one.words)) for one in said.sentences if len(one.words) >= LEAST_WORDS]
-    mean = sum(gain * count for gain, count in gains) / max(sum(count for _, count in gains), 1)
-    kept = [one for one in said.sentences if mean >= LEAST_MEAN or len(one.words) < LEAST_WORDS]
-    return Passages(kept, said.rows, dropped=said.dropped + len(said.sentences) - len(kept))
+def is_in_order(said: Passages, golden: Passages, facts: Sequence[Fact]) -> bool:
+    """Whether words follow each other as in sentences and not as in a heap.
+
+    Of two words that stand side by side in the golden report or in a fact, sentences have mostly the same one first,
+    whatever they say; of words in no order each is first as often as the other.
+
+    Args:
+        said: what the report does not share with the golden one.
+    """
+    known = {pair for one in (*golden.sentences, *(Passage(fact.fact, 0) for fact in facts)) for pair in one.neighbours}
+    found = [pair for one in said.sentences for pair in one.neighbours]
+    same = sum((a, b) in known and (b, a) not in known for a, b in found)
+    turned = sum((b, a) in known and (a, b) not in known for a, b in found)
+    return len(found) < TOO_FEW or (same > LEAST_ORDER * turned and same > LEAST_KNOWN * len(found))
+
+
+def share_of_detail(said: Passages, golden: Passages, facts: Sequence[Fact], totals: Passages) -> float:
+    """Of all values and pairs of words that a report shares with the golden one, the share no fact and no total has.
+
+    Pairs are hard to hit by chance: general remarks and lists of catchwords share words with the golden report, and
+    hardly ever two in a row.
+    """
+    given = [Passage(fact.fact, 0) for fact in facts]
+    known = details_of([*given, *totals.each]).union(*(values_of(fact) for fact in facts))
+    shared = details_of(said.each) & details_of(golden.each) | details_of(said.each) & known
+    return len(shared - known) / len(shared) if shared else 0.0
+
+
+def details_of(passages: Iterable[Passage]) -> frozenset[object]:
+    """Values, and words that stand side by side."""
+    return frozenset(detail for one in passages for detail in (*one.values, *one.neighbours))
 
 
 def compared(said: Passages, golden: Passages) -> Iterator[Statement]:
     """Sentences and rows that are the golden report's but for their values or their negations."""
-    known = {one.text for one in (*golden.sentences, *golden.rows)}
-    by_word: dict[str, list[Passage]] = {}
-    for one in (*golden.sentences, *golden.rows):
+    known, by_word = {one.text for one in golden.each}, dict[str, list[Passage]]()
+    for one in golden.each:
         for word in set(one.spoken):
             by_word.setdefault(word, []).append(one)
-    for one in (*said.sentences, *said.rows):
+    for one in said.each:
         other = one if one.text in known else nearest(one, by_word)
         if other is None:
             continue
-        differs = one.values - other.values
-        turned = (one.negations - other.negations) % 2 == 1
-        sentence = frozenset[str]() if one.is_row else frozenset("!")
+        kinds = {value[0] for value in one.bound | other.bound} | (set() if one.is_row else {"!"})
+        wrong = {value[0] for value in one.bound - other.bound}
+        wrong |= {"!"} if not one.is_row and (one.negations - other.negations) % 2 else set()
         yield Statement(
-            holds=not (differs or turned),
             line=one.line,
             said=shown(one.text)[:MOST_SHOWN],
-            true=shown(other.text)[:MOST_SHOWN],
-            kinds=frozenset(value[0] for value in one.values | other.values) | sentence,
-            wrong=frozenset(value[0] for value in differs) | (sentence if turned else frozenset()),
+            true=shown(other.text)[:MOST_SHOWN] if wrong else "",
+            kinds=frozenset(kinds),
+            wrong=frozenset(wrong),
         )
+
+
+def is_misplaced(said: Passages, golden: Passages) -> bool:
+    """Whether most of what is taken from the golden report stands under the heading of another part of it."""
+    homes: dict[str, set[str]] = {}
+    for one in golden.sentences:
+        homes.setdefault(one.text, set()).add(one.heading)
+    headings = set[str]().union(*homes.values())
+    placed = [one.heading in homes[one.text] for one in said.sentences if one.text in homes and one.heading in headings]
+    return placed.count(False) > 2 + len(placed) / 2  # one or two may be moved for a reason
 
 
 def nearest(one: Passage, by_word: dict[str, list[Passage]]) -> Passage | None:
@@ -196,57 +207,9 @@ def nearest(one: Passage, by_word: dict[str, list[Passage]]) -> Passage | None:
     found: Passage | None = None
     for place, count in counts.most_common(12) if len(mine) >= 3 else ():
         other = known[place]
-        if count >= SAME * len(set(mine)):
+        if count >= ALIKE * len(set(mine)):
             ratio = SequenceMatcher(None, mine, other.spoken, autojunk=False).ratio()
-            score = (round(ratio, 2), len(one.values & other.values))
-            if ratio >= SAME and score > best:
+            score = (round(ratio, 2), len(one.bound & other.bound))
+            if ratio >= ALIKE and score > best:
                 best, found = score, other
     return found
-
-
-def made_up(said: Passages, truth: Truth, known: set[str]) -> Iterator[Statement]:
-    """Rollouts and quotes that do not exist, where the rollouts are at hand; what the golden report has does."""
-    for one in said.sentences:
-        cited = [code for code in codes(one) if split_citation(code)]
-        for citation in cited:  # what names no task of the run may be a time
-            if truth.lacks(citation) and citation.rpartition(":")[0] in truth.tasks and citation not in known:
-                yield Statement(holds=False, line=one.line, said=citation, true="no such rollout", is_made_up=True)
-        for quote in quotes(one) if truth.texts and cited else ():
-            if quote not in known and not any(quote in text for text in truth.squeezed_texts.values()):
-                yield Statement(holds=False, line=one.line, said=quote, true="nobody says so", is_made_up=True)
-
-
-def codes(one: Passage) -> list[str]:
-    return [value[1:] for value in one.values if value[0] == "`" and ":" in value]
-
-
-def quotes(one: Passage) -> list[str]:
-    """Quotations of several words."""
-    found = [squeezed(without_code_marks(quoted[0][1:-1])) for quoted in QUOTED.finditer(one.text)]
-    return [quote for quote in found if len(quote.split()) > 1]
-
-
-def caps(said: Passages, golden: Passages, prose: Passages, statements: Sequence[Statement]) -> list[Cap]:
-    """Everything that limits a report."""
-    caps = [Cap(limit=0.30, why=f"line {one.line}: {one.said}: {one.true}") for one in statements if one.is_made_up][:1]
-    caps += [
-        Cap(limit=0.10, why=f"line {one.line}: it takes itself back")
-        for one in said.sentences
-        if TAKEN_BACK.search(one.text)
-    ][:1]
-    for kind, name in KINDS.items():
-        held = [one for one in statements if kind in one.kinds]
-        other = sum(kind in one.wrong for one in held)
-        if other > max(2.0, (MOST_RENAMED if kind == "^" else MOST_EXCHANGED) * len(held)):
-            caps.append(Cap(limit=0.35, why=f"{other} of {len(held)} statements have other {name}"))
-    homes: dict[str, set[str]] = {}
-    for one in golden.sentences:
-        homes.setdefault(one.text, set()).add(one.heading)
-    known = set().union(*homes.values())
-    placed = [one for one in said.sentences if one.text in homes]
-    misplaced = sum(one.heading in known and one.heading not in homes[one.text] for one in placed)
-    if misplaced > MOST_MISPLACED * max(len(placed), 1):
-        caps.append(Cap(limit=0.35, why="sections stand under other headings than their own"))
-    if len(prose.sentences) < prose.dropped:
-        caps.append(Cap(limit=0.35, why="it does not stand for most of its sentences"))
-    return caps

@@ -6,14 +6,13 @@ import msgspec
 
 from blade.audit.check import check_report
 from blade.audit.evidence import evidence_of
-from blade.audit.verdicts import Audit
+from blade.audit.verdicts import Audit, Check
 from blade.errors import InputError
 from blade.golden.build import build
 from blade.golden.facts import FactsError, read_facts
 from blade.golden.judge import Judgement, Statement, judge
 from blade.golden.package.layout import GoldenFiles, benchmark_of, find_package, rollouts_beside
 from blade.golden.sources import NARRATIVE, choose_golden, diagnose_model, source_of
-from blade.golden.truth import truth_beside
 from blade.golden.votes import Vote, ask_for_votes
 from blade.llm.model import Model
 
@@ -41,21 +40,27 @@ def judge_report(report: str, files: GoldenFiles, *, asked: Model | None = None)
         facts = read_facts(files.facts).anchor_facts
     except FactsError as error:
         raise InputError(f"{error}.") from error
-    truth = truth_beside(files.report)
     prose = [fact for fact in facts if fact.check is None]
     vote = ask_for_votes(asked, report, prose) if asked is not None and prose else None
     golden = files.report.read_text(encoding="utf-8")
     checked: list[Statement] = []
     rollouts = rollouts_beside(files.report, files.model)
-    if rollouts is not None and report != golden:  # claims that the rollouts themselves contradict
+    if rollouts is not None and report != golden:  # claims are held to the rollouts themselves
         source = source_of(find_package(rollouts.parent.parent))
         evidence = evidence_of([diagnose_model(source, files.model)])
-        checked = [
-            Statement(holds=False, line=one.line, said=one.said, true=one.true or one.why, is_made_up=not one.true)
-            for one in check_report(report, evidence=evidence).contradicted
-        ]
-    found = judge(report, golden, facts, truth, checked=checked, found=vote.found if vote else ())
+        audit = check_report(report, evidence=evidence)
+        checked = [as_statement(one) for one in (*audit.supported, *audit.contradicted)]
+    found = judge(report, golden, facts, checked=checked, found=vote.found if vote else ())
     return Judged(files=files, judgement=found, vote=vote)
+
+
+def as_statement(check: Check) -> Statement:
+    """A claim that was held to the rows."""
+    rows = frozenset({"="})
+    if check.verdict == "supported":
+        return Statement(line=check.line, said=check.said, kinds=rows)
+    true, is_made_up = check.true or check.why, not check.true
+    return Statement(line=check.line, said=check.said, true=true, is_made_up=is_made_up, kinds=rows, wrong=rows)
 
 
 def check_golden_report(golden: Path, report: str, model: str | None = None) -> Audit | None:

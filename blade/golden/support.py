@@ -1,31 +1,33 @@
 """How well a report supports a fact, measured against how well the golden report does.
 
-The support of a passage is the share of the fact's words it has, rare ones weighing more, times the share of the fact's
-values. A report is as good as the golden one on a fact when it supports it as well; a passage
-that is nearly the fact, or nearly the golden report's passage, with a turned negation refutes it.
-Standard library only.
+A fact is looked for as what it says and what the golden report says where it supports it best: the words of the fact
+count in full where that passage has them and half otherwise, the passage's own words a quarter, since an honest
+report follows the run and not the fact. Rare words weigh more; words that the golden report never uses tell nothing. A
+report supports the fact when one of its passages comes to half of what the golden report does; a passage that lacks the
+fact's values supports it little, and one that is nearly the fact, or nearly the golden report's passage, with a turned
+negation refutes it. Standard library only.
 """
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Literal
 
-from blade.audit.markdown import CODE, QUOTED
 from blade.golden.facts import Fact
 from blade.golden.passages import Passage, Passages, code_value, number_value
 
 Verdict = Literal["met", "denied", "absent"]
-LEAST = 0.6
+LEAST = 0.5
 """Support, relative to the golden report's, from which on a fact is asserted."""
+BESIDE, AROUND = 0.5, 0.25
+"""How much words count that the fact has and its passage has not, and that the passage has and the fact has not."""
+WITHOUT_VALUES = 0.25
+"""How much a passage counts that has none of the fact's values."""
 ALIKE = 0.72
 """Share of words in order from which on two passages say the same thing or its opposite."""
-WEAKEST = 0.10
-"""The least support by the golden report that others can be measured by."""
-LEAST_BOUND, BOUND = 0.25, 0.8
-"""A passage with every value of a fact's check, and this share of its other words, supports it so well."""
+NOTHING = Passage("", 0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,44 +49,65 @@ class Met:
 
 
 class Rarity:
-    """How much each word says: the fewer passages of the golden report have it, the more."""
+    """How much each word and value says: the fewer passages of the golden report have it, the more."""
 
     def __init__(self, passages: Iterable[Passage]) -> None:
-        texts = [set(one.words) for one in passages]
-        self.seen = Counter(word for words in texts for word in words)
+        texts = [one.known | one.values for one in passages]
+        self.seen = Counter(term for terms in texts for term in terms)
         self.total = len(texts) + 1
 
-    def __call__(self, word: str) -> float:
-        return math.log((self.total + 1) / (self.seen[word] + 0.5))
+        self.of_one = math.log((self.total + 1) / 1.5)
+        """What a word says that a single passage has."""
+
+    def __call__(self, term: str) -> float:
+        return math.log((self.total + 1) / (self.seen[term] + 0.5))
+
+    def of(self, terms: Iterable[str]) -> float:
+        """What several say together."""
+        return math.fsum(map(self, terms))
 
 
 class Wanted:
-    """A fact as it is looked for."""
+    """A fact as it is looked for, once it is known where the golden report says it."""
 
-    def __init__(self, fact: Fact, rarity: Rarity) -> None:
-        self.fact, self.passage = fact, Passage(fact.fact, 0)
-        self.values = values_of(fact, self.passage)
-        self.weights = {word: rarity(word) for word in self.passage.known}
-        self.total = sum(self.weights.values())
-        bare = Passage(CODE.sub(" ", QUOTED.sub(" ", fact.fact)), 0)
-        self.plain = {word: self.weights[word] for word in set(bare.spoken) & self.passage.known}
+    def __init__(self, fact: Fact, golden: Passages, rarity: Rarity) -> None:
+        self.fact, self.passage, self.rarity = fact, Passage(fact.fact, 0), rarity
+        values, words = values_of(fact), self.passage.known
+        everything = rarity.of(words) or 1.0
 
-    def support(self, passage: Passage) -> float:
-        """How well a passage supports the fact, from 0 to 1."""
-        shared = sum(self.weights[word] for word in self.passage.known & passage.known)
-        if not self.total:
-            return 0.0
-        held = len(self.values & passage.values) / len(self.values) if self.values else 1.0
-        score = shared / self.total * (0.25 + 0.75 * held)
-        told = sum(weight for word, weight in self.plain.items() if word in passage.known)
-        is_bound = self.fact.check is not None and held == 1.0 and told >= LEAST_BOUND * sum(self.plain.values())
-        return max(score, BOUND) if is_bound else score
+        def share(one: Passage) -> float:
+            return rarity.of(words & one.known) / everything * held(values, one, rarity)
 
-    def best(self, passages: Sequence[Passage]) -> tuple[float, Passage | None]:
-        """The passage that supports the fact most, and how well."""
-        scored = [(self.support(one), -place) for place, one in enumerate(passages)]
-        score, place = max(scored, default=(0.0, 0))
-        return (score, passages[-place]) if score > 0.0 else (0.0, None)
+        self.model = max(golden.all, key=share, default=NOTHING)
+        """The golden report's passage that supports the fact best."""
+        self.share = share(self.model)
+        """How much of the fact that passage has."""
+        self.sentence = max(golden.sentences, key=share, default=NOTHING)
+        """The one sentence of it that does."""
+        self.values = frozenset(value for value in values if self.model.states(value))
+        said, model = words | self.values, self.model.known | self.values
+        self.weights = {
+            term: rarity(term) * (AROUND if term not in said else 1.0 if term in model else BESIDE)
+            for term in said | model
+            if rarity.seen[term] or term in self.values
+        }
+        self.total = math.fsum(weight for term, weight in self.weights.items() if term in said & model)
+        self.can_tell = self.total >= rarity.of_one
+        """Whether the golden report has as much of it as one rare word says, so that others can be measured by that."""
+
+    def support(self, one: Passage) -> float:
+        """How well a passage supports the fact: 1 when as well as the golden report's."""
+        terms = self.weights.keys() & one.known | {value for value in self.values if one.states(value)}
+        told = math.fsum(map(self.weights.__getitem__, terms)) / (self.total or 1.0)
+        return min(1.0, told) * held(self.values, one, self.rarity)
+
+
+def held(values: frozenset[str], one: Passage, rarity: Rarity) -> float:
+    """How much a passage counts for the share of some values that it states."""
+    if not values:
+        return 1.0
+    share = rarity.of(value for value in values if one.states(value)) / (rarity.of(values) or 1.0)
+    return WITHOUT_VALUES + (1.0 - WITHOUT_VALUES) * share
 
 
 class Judge:
@@ -92,14 +115,13 @@ class Judge:
 
     def __init__(self, golden: Passages) -> None:
         self.golden = golden
-        self.rarity = Rarity([*golden.sentences, *golden.rows])
-        self._wanted: dict[str, tuple[Wanted, float, Passage | None]] = {}
+        self.rarity = Rarity(golden.each)
+        self._wanted: dict[str, Wanted] = {}
 
-    def wanted(self, fact: Fact) -> tuple[Wanted, float, Passage | None]:
-        """A fact, how well the golden report supports it, and the one sentence of it that does most."""
+    def wanted(self, fact: Fact) -> Wanted:
+        """A fact as the golden report says it."""
         if fact.fact not in self._wanted:
-            wanted = Wanted(fact, self.rarity)
-            self._wanted[fact.fact] = (wanted, wanted.best(self.golden.all)[0], wanted.best(self.golden.sentences)[1])
+            self._wanted[fact.fact] = Wanted(fact, self.golden, self.rarity)
         return self._wanted[fact.fact]
 
     def look_for(self, fact: Fact, report: Passages, said: Passages) -> Met:
@@ -109,20 +131,20 @@ class Judge:
             report: what it says in sentences.
             said: what it says that the golden report does not, of which nothing may refute the fact.
         """
-        wanted, model, place = self.wanted(fact)
-        score, best = wanted.best(report.all)
-        relative = min(1.0, score / model) if model else 0.0
-        references = [(said.all, wanted.passage), *([(said.sentences, place)] if place is not None else [])]
-        opposite = (one for passages, other in references for one in passages if is_opposite(one, other))
-        verdict: Verdict = "met" if best is not None and relative >= LEAST else "absent"
-        if (denial := next(opposite, None)) is not None:
-            verdict, best, relative = "denied", denial, 0.0
-        by, line = "check" if fact.check is not None else "words", best.line if best and verdict != "absent" else 0
-        return Met(fact=fact, verdict=verdict, support=relative, line=line, by=by, can_tell=model >= WEAKEST)
+        wanted = self.wanted(fact)
+        score, place = max(((wanted.support(one), -at) for at, one in enumerate(report.all)), default=(0.0, 0))
+        verdict: Verdict = "met" if score >= LEAST else "absent"
+        line = report.all[-place].line if verdict == "met" else 0
+        references = (wanted.passage, wanted.sentence)
+        if denial := next((one for one in said.all if any(is_opposite(one, other) for other in references)), None):
+            verdict, score, line = "denied", 0.0, denial.line
+        by = "check" if fact.check is not None else "words"
+        return Met(fact=fact, verdict=verdict, support=score, line=line, by=by, can_tell=wanted.can_tell)
 
 
-def values_of(fact: Fact, wanted: Passage) -> frozenset[str]:
+def values_of(fact: Fact) -> frozenset[str]:
     """Values that a passage must have: those of the check where there is one, else those of the sentence."""
+    wanted = Passage(fact.fact, 0)
     check = fact.check
     if check is None:
         return wanted.values

@@ -5,16 +5,14 @@ from pathlib import Path
 import pytest
 from small_packages import write_package, write_text
 
-from blade.golden.adversaries import adversaries, deny
 from blade.golden.calibration import Calibration, calibrate, calibrate_folder, calibrate_package
 from blade.golden.facts import read_facts
 from blade.golden.guard import find_golden_benchmarks
 from blade.golden.judged import judge_report
 from blade.golden.package.layout import find_reports
-from blade.golden.paraphrase import paraphrase
 from blade.golden.shallow import make_shallow
 from blade.golden.sources import choose_golden
-from blade.golden.truth import Truth
+from blade.golden.variants import adversaries, deny, paraphrase
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -70,7 +68,7 @@ def test_the_judge_is_calibrated_on_a_package_with_facts_in_prose_and_neither_id
 
     found = Calibration(
         model="planner",
-        scored=calibrate(golden, facts, Truth(stated={}), make_shallow(golden), rewritten=by_hand),
+        scored=calibrate(golden, facts, make_shallow(golden), rewritten=by_hand),
     )
 
     assert (wrong(found), found.auc) == ({}, 1.0)
@@ -84,7 +82,7 @@ def test_every_adversary_differs_from_the_golden_report_and_is_the_same_every_ti
     made = adversaries(golden, facts, "", other="other")
 
     assert made == adversaries(golden, facts, "", other="other")
-    assert len(made) == 23 and golden not in made.values()
+    assert len(made) == 26 and golden not in made.values()
 
 
 def test_the_paraphrase_has_no_table_and_no_heading_of_the_original(package: Path) -> None:
@@ -98,7 +96,7 @@ def test_the_paraphrase_has_no_table_and_no_heading_of_the_original(package: Pat
     ("sentence", "denied"),
     [
         pytest.param("Task `5` is labelled BI.", "Task `5` is not labelled BI.", id="is"),
-        pytest.param("Task `5` passed 1 of 4.", "Task `5` did not pass 1 of 4.", id="passed"),
+        pytest.param("It did pass.", "It did not pass.", id="did"),
         pytest.param("`is` shows it.", "It is not the case that `is` shows it.", id="no_verb_it_knows"),
     ],
 )

@@ -1,4 +1,4 @@
-"""What only the engine can tell about a package: the skill's specification, the rows, every claim, every fact.
+"""What only the engine can tell about a package: the skill's specification, every claim, every fact.
 
 A package without narratives cannot be built again, but its claims and facts are held to the rows all the same.
 """
@@ -6,19 +6,17 @@ A package without narratives cannot be built again, but its claims and facts are
 from collections.abc import Iterator
 from pathlib import Path
 
-from blade.diagnosis import analyze, with_named_fields
 from blade.errors import BladeError
 from blade.golden.guard import check_by_hand, check_package
 from blade.golden.package.checks import Check, Phase, judged, skipped, some
 from blade.golden.package.layout import Package, find_reports
 from blade.golden.sources import NARRATIVE, source_of
-from blade.rollouts import ReadOptions, read_runs
 from blade.skillkit.check import Rules, check_skill
 
 
 def check(package: Package, phase: Phase) -> list[Check]:
     """The engine's checks of one phase."""
-    return list({"skill": check_specification, "rollouts": check_reading, "golden": check_golden}[phase](package))
+    return list({"skill": check_specification, "golden": check_golden}[phase](package))
 
 
 def check_specification(package: Package) -> Iterator[Check]:
@@ -36,26 +34,6 @@ def check_specification(package: Package) -> Iterator[Check]:
         bad=f"the skill has {len(wrong)} faults: {told}" if wrong else "",
         hint="`blade skill validate` says what to do about each.",
     )
-
-
-def check_reading(package: Package) -> Iterator[Check]:
-    """Every rollout file can be read and analysed as the benchmark says."""
-    for path in package.rollouts:
-        try:
-            options = source_of(package).options
-            runs = read_runs([str(path)], with_named_fields(ReadOptions(), options))
-            coverage = [analyze(run, options).coverage for run in runs]
-            left = {
-                "lines it cannot use": sum(one.malformed for one in coverage),
-                "rows it does not count": sum(one.duplicates for one in coverage),
-                "rollouts without a score": sum(one.unscored for one in coverage),
-            }
-            told = some(f"{count} {what}" for what, count in left.items() if count)
-            bad = told and f"the engine finds {told}"
-        except BladeError as error:
-            bad = str(error)
-        hint = "`blade diagnose` on the file says more."
-        yield judged("rollouts", "the engine reads every rollout", bad, hint, name=path.name)
 
 
 def check_golden(package: Package) -> Iterator[Check]:

@@ -1,0 +1,162 @@
+"""Reports made from a golden one by rule: one that says the same, and worthless ones that only look like it.
+
+The paraphrase has sections and lists in another order under other headings, and tables as sentences; one written by
+hand may stand beside the golden report as `<model>_paraphrase.md`. Each adversary takes away one thing that makes a
+report good: its sentences, its truth, its proof, its order. Standard library only; the same report always gives the
+same variants.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from random import Random
+
+from blade.golden.drafting import LABELS
+from blade.golden.facts import Fact
+
+FRAMES = {
+    "facts in doubt": "Perhaps ….",
+    "facts as questions": "Is it so that …?",
+    "facts called false": "There is no evidence that ….",
+    "facts of another run": "In the previous run, ….",
+    "facts somebody else says": "> ….",
+    "facts nobody sees": "<!-- …. -->",
+}
+"""Words around a fact, by which a report does not stand for it."""
+SEED = 20_24
+MOST_COLUMNS = 10
+LABEL_CODE = re.compile(rf"(?<![\w+-])(?:{'|'.join(LABELS)})(?:\+(?:{'|'.join(LABELS)}))*\??(?![\w+-])")
+CITED = re.compile(r"(?<=`)([^`\s:]+):([0-9]{1,4})(#[0-9]+)?(?=`)")
+FIGURE = re.compile(r"(?<![\w`@^:#.-])\d[\d,]*(?:\.\d+)?(?![\w`:#@^-]|\.\d)")
+QUOTED = re.compile(r"“(`?)([^”`]{3,})(`?)”")
+VERBS = re.compile(r"\b(is|are|was|were|has|have|does|do|did|can|could|would|will)\b")
+PASSES = re.compile(r"\b(passes|passed|pass|fails|failed|fail)\b")
+
+
+def split_sections(report: str) -> list[tuple[str, str]]:
+    """Headings of the second level with what stands below them; the first has none and holds the title."""
+    head, *parts = re.split(r"^(?=## )", report, flags=re.MULTILINE)
+    return [("", head), *((heading, body) for heading, _, body in (part.partition("\n") for part in parts))]
+
+
+def join_sections(sections: Sequence[tuple[str, str]]) -> str:
+    """A report from its sections."""
+    return "\n\n".join(text for part in sections for text in map(str.strip, part) if text) + "\n"
+
+
+def paraphrase(golden: str) -> str:
+    """The report in another order, with its tables in sentences."""
+    (_, head), *rest = split_sections(golden)
+    turned = [(f"## On {heading.removeprefix('## ').lower()}", rewritten(body)) for heading, body in rest[::-1]]
+    return join_sections([("", rewritten(head)), *turned])
+
+
+def rewritten(body: str) -> str:
+    """A section with its sub-sections reversed, flat lists backwards and tables in sentences."""
+    first, *parts = re.split(r"^(?=### )", body, flags=re.MULTILINE)
+    pieces = [piece for part in (first, *parts[::-1]) for piece in re.split(r"\n\s*\n", part.strip())]
+    return "\n\n".join(filter(None, map(reworded, pieces)))
+
+
+def reworded(piece: str) -> str:
+    """A list backwards, a table as sentences, anything else as it is."""
+    lines = piece.splitlines()
+    if piece.startswith("|"):
+        return " ".join(sentences_of(lines)) or piece
+    return "\n".join(lines[::-1]) if all(line.startswith("- ") for line in lines) else piece
+
+
+def sentences_of(table: list[str]) -> Iterator[str]:
+    """A sentence per cell: whose it is, what it counts, how much."""
+    header, _, *rows = [[cell.strip() for cell in re.split(r"(?<!\\)\|", line.strip().strip("|"))] for line in table]
+    for row in rows if len(header) <= MOST_COLUMNS else ():
+        for name, cell in zip(header[1:], row[1:], strict=False):
+            if cell not in ("", "–"):
+                yield f"For {row[0]} the {name} is {cell}."
+
+
+def adversaries(golden: str, facts: Sequence[Fact], shallow: str, *, other: str | None = None) -> dict[str, str]:
+    """Every worthless report by name; `other` is the golden report of another model, where there is one."""
+    told = [fact.fact.rstrip(". ") for fact in facts]
+    values = (re.findall(r"`[^`]+`|\b[A-Z]{2}\b|\d[\d.,]*(?: %)?", one) for one in told)
+    lists = {
+        "anchor facts alone": [f"{one}." for one in told],
+        "anchor facts with other numbers": [f"{scrambled(one)}." for one in told],
+        "only negated facts": [f"{deny(one)}." for one in told],
+        "shuffled facts": [mixed(one) for one in told],
+        "anchor words alone": mixed(" ".join(told)).split(),
+        "bare values": [", ".join(found) for found in values if found],
+        **{name: [frame.replace("…", one[:1].lower() + one[1:]) for one in told] for name, frame in FRAMES.items()},
+    }
+    negated = "\n".join(f"- {deny(one)}." for one in told)
+    made = {
+        "shuffled words": within_parts(golden, mixed),
+        "shuffled sentences inside": re.sub(r"^(?![#|]).+$", lambda line: mixed(line[0]), golden, flags=re.MULTILINE),
+        "keyword-stuffed template": within_parts(golden, lambda body: ", ".join(sorted(set(body.split())))),
+        "anchor facts negated": f"{golden}\n## Findings\n\n{negated}\n",
+        "every sentence negated": PASSES.sub(r"not \1", VERBS.sub(r"\1 not", golden)),
+        "numbers scrambled": scrambled(golden),
+        "numbers scrambled, facts negated": f"{scrambled(golden)}\n## Findings\n\n{negated}\n",
+        "ids replaced": CITED.sub(lambda cited: f"{cited[1]}:{int(cited[2]) + 7}{cited[3] or ''}", golden),
+        "quotes altered": QUOTED.sub(altered, golden),
+        "labels permuted": permuted(golden),
+        "sections swapped": swapped(golden),
+        "negations nobody sees": VERBS.sub("\\1 n\u200bot", golden),
+        "report taken back": f"{golden}\nEverything in this report is false.\n",
+        **{name: f"{shallow}\n## Findings\n\n" + "\n\n".join(lines) + "\n" for name, lines in lists.items()},
+    }
+    made |= {"another model's report": other} if other is not None else {}
+    return {name: text for name, text in made.items() if text != golden}  # a report without ids has none to replace
+
+
+def mixed(text: str) -> str:
+    """The words of a text in random order."""
+    words = text.split()
+    return " ".join(Random(SEED).sample(words, len(words)))
+
+
+def within_parts(golden: str, turn: Callable[[str], str]) -> str:
+    """The report with something else under each of its headings."""
+    return join_sections([(heading, turn(body)) for heading, body in split_sections(golden)])
+
+
+def deny(sentence: str) -> str:
+    """A sentence that says the opposite."""
+    found = VERBS.search(re.sub(r"`[^`]*`", lambda code: "x" * len(code[0]), sentence))
+    if found is None:
+        return f"It is not the case that {sentence[:1].lower()}{sentence[1:]}"
+    return f"{sentence[: found.end()]} not{sentence[found.end() :]}"
+
+
+def scrambled(golden: str) -> str:
+    """The report with every number another of the same length."""
+    rng = Random(SEED)
+
+    def other(figure: re.Match[str]) -> str:
+        return re.sub(r"\d", lambda digit: str((int(digit[0]) + rng.randint(1, 8)) % 10), figure[0])
+
+    return FIGURE.sub(other, golden)
+
+
+def altered(quoted: re.Match[str]) -> str:
+    """A quote with one word changed."""
+    words = quoted[2].split(" ")
+    place = max(range(len(words)), key=lambda at: len(words[at]))
+    words[place] = f"{words[place]}ly" if words[place].isalpha() else f"un{words[place]}"
+    return f"“{quoted[1]}{' '.join(words)}{quoted[3]}”"
+
+
+def permuted(golden: str) -> str:
+    """The report with every cause label exchanged for another, in code and in words."""
+    codes = list(LABELS)
+    turned = dict(zip(codes, [*codes[1:], codes[0]], strict=True))
+    text = LABEL_CODE.sub(lambda label: "+".join(turned[part.rstrip("?")] for part in label[0].split("+")), golden)
+    names = {name: LABELS[turned[code]] for code, name in LABELS.items()}
+    return re.sub("|".join(map(re.escape, names)), lambda name: names[name[0]], text)
+
+
+def swapped(golden: str) -> str:
+    """The report with every section under another one's heading."""
+    head, *rest = split_sections(golden)
+    half = max(1, len(rest) // 2)
+    bodies = [body for _, body in (*rest[half:], *rest[:half])]
+    return join_sections([head, *((heading, body) for (heading, _), body in zip(rest, bodies, strict=True))])
