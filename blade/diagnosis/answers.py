@@ -7,11 +7,11 @@ the answer: the last message of a tool-using agent says little about what it did
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -259,7 +259,7 @@ def form_of(text: str) -> str:
 
 def answer_of(rollout: Rollout) -> str | None:
     """The answer a verifier would look at: its own extract, else all that was said and done."""
-    stated = rollout.answer if rollout.answer is not None else first_stated(rollout, GIVEN_FIELDS)
+    stated = rollout.answer if rollout.answer is not None else first_stated(rollout.fields, GIVEN_FIELDS)
     if stated is not None:
         return stated
     acts = [item for item in rollout.items if not item.prompt and item.kind in ("message", "tool_call")]
@@ -271,7 +271,7 @@ def answer_of(rollout: Rollout) -> str | None:
 def expected_of(rollout: Rollout) -> str | None:
     """The answer the task expects, when the row tells."""
     listed = None if rollout.expected is None else rollout.expected.answers
-    stated = listed[0] if listed else first_stated(rollout, EXPECTED_FIELDS)
+    stated = listed[0] if listed else first_stated(rollout.fields, EXPECTED_FIELDS)
     return None if stated is None else solution_of(stated)
 
 
@@ -283,8 +283,7 @@ def solution_of(expected: str) -> str:
     return (last_boxed(expected) or expected) if "\n" in expected else expected
 
 
-def first_stated(rollout: Rollout, names: Iterable[str]) -> str | None:
+def first_stated(fields: Mapping[str, Any], names: Iterable[str]) -> str | None:
     """The first of some fields that holds a text or a number."""
-    values = (rollout.fields.get(name) for name in names)
-    found = (v for v in values if isinstance(v, str | int | float) and not isinstance(v, bool))
+    found = (v for v in map(fields.get, names) if isinstance(v, str | int | float) and not isinstance(v, bool))
     return next(map(level_text, found), None)

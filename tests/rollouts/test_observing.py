@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from blade.diagnosis.observations import observe_row
+from blade.diagnosis.observations import observe_data, observe_rows
 from blade.rollouts.observing import Sightings, join_sightings
 from blade.rollouts.ranges import scan_range
 from blade.rollouts.reader import Reading, open_file
@@ -56,7 +56,7 @@ def test_ranges_join_to_what_one_range_gives(
     path = tmp_path_factory.mktemp("rows") / "rollouts.jsonl"
     lines = [row(number, *said) for number, said in enumerate(rows)]
     path.write_bytes(b"".join(lines))
-    plan = open_file(path, Reading(observer=observe_row)).plan
+    plan = open_file(path, Reading(observer=observe_rows)).plan
     ends = np.cumsum([0, *map(len, lines)]).tolist()
     borders = [0, *sorted(cut for cut in cuts if cut < len(lines)), len(lines)]
     ranges = [(ends[a], ends[b]) for a, b in itertools.pairwise(borders)]
@@ -64,17 +64,13 @@ def test_ranges_join_to_what_one_range_gives(
     whole = scan_range(path, plan, (0, ends[-1])).sightings
     joined = join_scans([scan_range(path, plan, piece) for piece in ranges]).sightings
 
-    assert (
-        told(joined)
-        == told(whole)
-        == [(dict(found.seen), found.note) for found in (observe_row(line, plan.format) for line in lines)]
-    )
+    assert told(joined) == told(whole) == told(observe_data(lines, plan.format))
 
 
 def test_the_first_rows_of_sightings_are_those_of_the_first_rows(tmp_path: Path) -> None:
     path = tmp_path / "rollouts.jsonl"
     path.write_bytes(b"".join(row(number, said, "4") for number, said in enumerate(SAID)))
-    plan = open_file(path, Reading(observer=observe_row)).plan
+    plan = open_file(path, Reading(observer=observe_rows)).plan
     whole = scan_range(path, plan, (0, path.stat().st_size)).sightings
 
     assert whole is not None
@@ -85,7 +81,7 @@ def test_the_first_rows_of_sightings_are_those_of_the_first_rows(tmp_path: Path)
 def test_equal_notes_are_kept_once(tmp_path: Path) -> None:
     path = tmp_path / "rollouts.jsonl"
     path.write_bytes(b"".join(msgspec.json.encode({"task": i, "trial": 0, "score": i % 2}) + b"\n" for i in range(50)))
-    plan = open_file(path, Reading(observer=observe_row)).plan
+    plan = open_file(path, Reading(observer=observe_rows)).plan
 
     found = scan_range(path, plan, (0, path.stat().st_size)).sightings
 

@@ -44,6 +44,12 @@ ANSWER_FIELDS = ("extracted_answer", "parsed_option", "extracted_judgement", "pr
 CALL_FIELDS = ("ground_truth", "expected_answer", "calls", "expected_action", "task.evaluation_criteria.actions")
 STATUS_FIELDS = {"base_status": "base", "plus_status": "plus"}
 """Fields that hold the outcome of one named suite of tests: `pass`, or what went wrong."""
+READ = frozenset({
+    *EXPECTED_FIELDS, *ANSWER_FIELDS, *STATUS_FIELDS, *(path.split(".")[0] for path in CALL_FIELDS), "expected",
+    "options", "schema", "schema_str", "schema_type", "instruction_id_list", "follow_instruction_list",
+    "container_services", "response", "responses_create_params",
+})  # fmt: skip
+"""Fields that are looked at below, and those that hold the request and its answer."""
 
 
 def expected(record: dict[str, Any]) -> Expected | None:
