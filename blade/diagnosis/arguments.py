@@ -60,7 +60,8 @@ class Offered:
         if (plain := self._plain.get(tool)) is not None:
             with contextlib.suppress(msgspec.MsgspecError, RecursionError):  # a closer look is slower
                 plain.decode(arguments)
-                return True
+                if '""' not in arguments:  # an argument without a name
+                    return True
         return fault_of(tool, arguments, self.schemas) is None
 
     def invalid_call(self, calls: Iterable[Call]) -> int | None:
@@ -99,7 +100,8 @@ def plain_arguments(schema: Mapping[str, Any]) -> msgspec.json.Decoder[Any] | No
         (f"f{at}", kinds[name]) if name in needed else (f"f{at}", kinds[name], None) for at, name in enumerate(names)
     ]
     renamed = {f"f{at}": name for at, name in enumerate(names)}
-    made = msgspec.defstruct("Arguments", fields, rename=renamed, forbid_unknown_fields=True, gc=False)
+    is_closed = schema.get("additionalProperties") is False
+    made = msgspec.defstruct("Arguments", fields, rename=renamed, forbid_unknown_fields=is_closed, gc=False)
     return msgspec.json.Decoder(made)
 
 
@@ -124,9 +126,10 @@ def function_of(tool: Any) -> Mapping[str, Any]:
 
 def fault_of(tool: str, arguments: str, schemas: Mapping[str, Mapping[str, Any]]) -> str | None:
     """What is wrong with a call, in a few words; `None` of one that its schema allows."""
-    schema, given = schemas.get(tool), call_arguments(arguments)
+    schema = schemas.get(tool)
     if schema is None:
         return f"no tool {tool} was offered"
+    given = call_arguments(arguments)
     if "" in given:
         return "its arguments are not an object"
     known = schema.get("properties")

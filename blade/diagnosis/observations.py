@@ -143,7 +143,7 @@ def observe_rows(rows: Rows) -> Sightings:
     observe_calls(batch, meanings, found)
     observe_answers(batch, meanings, found)
     for row, meaning in enumerate(meanings):
-        if meaning.fields:
+        if any(isinstance(value, list | dict) or is_long(value) for value in meaning.fields.values()):
             observe_fields(meaning.fields, row, found)
     notes = Notes(rows.form, batch, failed)
     return found.finish([notes.of(row, *said) for row, said in enumerate(zip(records, meanings, strict=True))])
@@ -441,10 +441,9 @@ def add_said(observation: Observation, row: int, item: int, found: SightingsBuil
 
 
 def observe_fields(fields: Mapping[str, Any], row: int, found: SightingsBuilder) -> None:
-    """Every named status in lists of a row, and how its long texts begin and end."""
-    for path, name, how in named_statuses(fields):
-        add_said(Observation("check", f"{path}: {name}"[:LONGEST], how), row, -1, found)
-    for observation in texts(fields):
+    """Every named status in lists of a row, and how its long texts begin and end; in what order they stand is chance."""
+    named = (Observation("check", f"{path}: {name}"[:LONGEST], how) for path, name, how in named_statuses(fields))
+    for observation in sorted({*named, *texts(fields)}):
         add_said(observation, row, -1, found)
 
 
@@ -452,11 +451,16 @@ def texts(fields: Mapping[str, Any], path: str = "", depth: int = 0) -> Iterator
     """The first and the last line of texts that are too long for the table: logs, verifiers' output."""
     for key, value in fields.items():
         name = f"{path}.{key}" if path else key
-        if isinstance(value, str) and len(value) > MAX_TEXT:
+        if is_long(value):
             yield Observation("field_text", name, template_of(value))
             yield Observation("field_text", name, masked(last_line(value)))
         elif isinstance(value, dict) and depth < DEEPEST:
             yield from texts(value, name, depth + 1)
+
+
+def is_long(value: Any) -> bool:
+    """Whether a value is a text too long for the table."""
+    return isinstance(value, str) and len(value) > MAX_TEXT
 
 
 def title_of(observation: Observation) -> str:

@@ -37,6 +37,8 @@ PARTS: dict[str, Any] = {
 }  # fmt: skip
 
 
+BESIDE = {"response": ("error", "incomplete_details"), "responses_create_params": ("tools",)}
+"""What is looked at of the objects that hold a trajectory: a response and its request."""
 OWN_FIELDS = frozenset({"ending", "answer", "expected", "tests", "tools", "fields"})
 
 

@@ -16,8 +16,9 @@ from blade.rollouts.conform import BadRow, decode_any
 from blade.rollouts.decoding import Decoded
 from blade.rollouts.fields import Leaf, Tree
 from blade.rollouts.formats import Format, tau_bench
+from blade.rollouts.meaning import BESIDE
 from blade.rollouts.steps import is_blank
-from blade.rollouts.trajectory import TOP, Beside, read_beside
+from blade.rollouts.trajectory import TOP, read_beside
 
 SHORT = {Leaf.NULL, Leaf.NUMBER, Leaf.FLAG, Leaf.LIST}
 """Leaves of which the table holds all."""
@@ -62,7 +63,7 @@ def is_short(node: Tree | Leaf) -> bool:
 
 def told_beside(decoded: Decoded, name: str, tree: Tree, attribute: str) -> Iterator[tuple[int, str, Any]]:
     """What an object that holds a trajectory says beside it."""
-    looked_at = [(key, attrgetter(f"f{at}")) for at, key in enumerate(tree) if key in Beside.__struct_fields__]
+    looked_at = [(key, attrgetter(f"f{at}")) for at, key in enumerate(tree) if key in BESIDE.get(name, ())]
     for row, holder in enumerate(map(attrgetter(attribute), decoded.rows)):
         if isinstance(holder, msgspec.Struct):
             parts = ((key, get(holder)) for key, get in looked_at)

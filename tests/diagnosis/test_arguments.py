@@ -89,6 +89,7 @@ def test_what_was_made_right_later_was_a_slip() -> None:
 TYPES_OF_X = st.sampled_from(
     ("string", "integer", "number", "boolean", "array", "object", "null", "odd", ["integer"], 5)
 )
+KINDS = ("string", "integer", "number", "boolean", "array", "object", "null", "odd", ["integer"], 5)
 GIVEN = st.one_of(
     st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False), st.text(max_size=2), st.lists(st.integers()),
     st.dictionaries(st.text(max_size=1), st.integers()),

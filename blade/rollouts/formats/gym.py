@@ -54,18 +54,15 @@ READ = frozenset({
 
 def expected(record: dict[str, Any]) -> Expected | None:
     """What a row's verifier fields say that the task asks for."""
-    found = (value_at(record, path) for path in CALL_FIELDS)
-    calls = next(
-        (c for value in found if (c := listed_calls([value] if isinstance(value, dict) else value)) is not None), None
-    )
+    found = [value for path in CALL_FIELDS if isinstance(value := value_at(record, path), dict | list)]
+    listed = (listed_calls(value if isinstance(value, list) else [value]) for value in found)
+    calls = next((one for one in listed if one is not None), None)
     outputs = value_at(record, "task.evaluation_criteria.communicate_info")
-    made = Expected(
-        answers=expected_answers(record),
-        calls=calls,
-        outputs=[str(text) for text in outputs] if isinstance(outputs, list) else None,
-        answer_schema=answer_schema(record),
-    )
-    return None if made == Expected() else made
+    said = [str(text) for text in outputs] if isinstance(outputs, list) else None
+    answers, schema = expected_answers(record), answer_schema(record)
+    if all(part is None for part in (answers, calls, said, schema)):
+        return None
+    return Expected(answers=answers, calls=calls, outputs=said, answer_schema=schema)
 
 
 def expected_answers(record: dict[str, Any]) -> list[str] | None:
