@@ -35,7 +35,7 @@ OFTEN = 20
 
 
 class Call(NamedTuple):
-    """A call of a tool."""
+    """A call of a tool, and where it stands."""
 
     tool: str
     arguments: str
@@ -54,9 +54,11 @@ class Offered:
 
     def allow(self, tool: str, arguments: str) -> bool:
         """Whether a call is one that its tool's schema allows."""
+        if tool not in self.schemas:
+            return False
         self._asked[tool] += 1
         if self._asked[tool] == OFTEN:
-            self._plain[tool] = plain_arguments(self.schemas.get(tool, {}))
+            self._plain[tool] = plain_arguments(self.schemas[tool])
         if (plain := self._plain.get(tool)) is not None:
             with contextlib.suppress(msgspec.MsgspecError, RecursionError):  # a closer look is slower
                 plain.decode(arguments)
@@ -68,14 +70,14 @@ class Offered:
         """Position of the first call that its tool's schema does not allow and that was never made right."""
         if not self.schemas:
             return None
-        wrong: list[Call] = []
+        wrong: list[tuple[str, int]] = []
         right: dict[str, int] = {}
-        for call in calls:
-            if self.allow(call.tool, call.arguments):
-                right[call.tool] = call.position
+        for tool, arguments, position in calls:
+            if self.allow(tool, arguments):
+                right[tool] = position
             else:
-                wrong.append(call)
-        return next((call.position for call in wrong if right.get(call.tool, -1) < call.position), None)
+                wrong.append((tool, position))
+        return next((position for tool, position in wrong if right.get(tool, -1) < position), None)
 
 
 @lru_cache(maxsize=64)

@@ -9,7 +9,7 @@ be observed wherever they are read.
 import hashlib
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from itertools import count
+from itertools import chain, count
 from operator import attrgetter
 from typing import Any, NamedTuple
 
@@ -286,9 +286,8 @@ def observe_results(batch: Batch, form: Format, found: SightingsBuilder) -> set[
     """What tools said: errors, and whatever is short enough to be a message. Returns the rows that met an error."""
     failed = rows_with_errors(batch, form)
     results = batch.results
-    chosen = [at for at, raw in enumerate(results.payloads) if is_worth_reading(batch, at, raw)]
+    chosen = worth_reading(batch)
     texts = texts_of([results.payloads[at] for at in chosen])
-    tools: dict[int, str] = {}
     for at, text in zip(chosen, texts, strict=True):
         index = int(results.at[at])
         error = error_in(results.steps[at], RESULT, text, form)
@@ -299,9 +298,9 @@ def observe_results(batch: Batch, form: Format, found: SightingsBuilder) -> set[
         error_said = said_as_error(text, error)
         if said := error_said or (template_of(text) if is_message(text) else ""):
             row, position = int(batch.row[index]), int(batch.position[index])
-            if index not in tools:
-                tools |= tools_of(batch, row)
-            found.add(Observation("tool_error" if error_said else "tool_says", tools[index], said), row, position)
+            found.add(
+                Observation("tool_error" if error_said else "tool_says", tool_of(batch, index), said), row, position
+            )
             if error_said:
                 found.add(Observation("tool_error", "", said), row, position)
     return failed
@@ -314,10 +313,13 @@ def said_as_error(text: str, error: str | None) -> str:
     return template_of(text) or masked(error or "") or "error"
 
 
-def is_worth_reading(batch: Batch, at: int, raw: msgspec.Raw) -> bool:
-    """Whether a result may be an error or a message; most are neither, which is told without decoding them."""
-    stated = bool(batch.results.steps[at].error)
-    return stated or bool(batch.openings.may_be_errors[at]) or not is_longer(raw, SHORT_RESULT)
+def worth_reading(batch: Batch) -> list[int]:
+    """Which results may be errors or messages; most are neither, which is told without decoding them."""
+    openings, steps = batch.openings, batch.results.steps
+    unclear = openings.may_be_errors | ~openings.are_longer(SHORT_RESULT)
+    if any(map(ERROR, steps)):
+        unclear |= np.fromiter((bool(step.error) for step in steps), dtype=np.bool_, count=len(steps))
+    return np.flatnonzero(unclear).tolist()
 
 
 def is_message(text: str) -> bool:
@@ -335,36 +337,29 @@ def rows_with_errors(batch: Batch, form: Format) -> set[int]:
     return found
 
 
-def names_of(batch: Batch, row: int) -> dict[int, str | None]:
-    """Where the results of a row stand, and the tool that each names, or the call whose id it has."""
-    names: dict[str | None, str | None] = {}
-    found: dict[int, str | None] = {}
-    asked, made = batch.asked_by(row), batch.span(row)
-    steps = zip(
-        [*batch.asked[asked], *batch.steps[made]], [*batch.asked_kinds[asked], *batch.kinds[made].tolist()], strict=True
-    )
-    for at, (step, kind) in enumerate(steps, made.start - int(batch.before[row])):
-        key = id_of(step)
-        if kind == CALL and key:
-            names[key] = step.name
-        elif kind == RESULT:
-            found[at] = step.name or names.get(key)
-    return found
+def called_name(batch: Batch, index: int) -> str | None:
+    """The tool that a result names, or that the latest call with its id names."""
+    step, row = batch.steps[index], int(batch.row[index])
+    key = id_of(step)
+    if step.name or key is None:
+        return step.name
+    before = (batch.steps[at] for at in range(index - 1, batch.span(row).start - 1, -1) if batch.kinds[at] == CALL)
+    asked = batch.asked_by(row)
+    given = zip(reversed(batch.asked[asked]), reversed(batch.asked_kinds[asked]), strict=True)
+    calls = chain(before, (call for call, kind in given if kind == CALL))
+    return next((call.name for call in calls if id_of(call) == key), None)
 
 
-def tools_of(batch: Batch, row: int) -> dict[int, str]:
-    """The same, where neither is told by a later call with the id or by the call before."""
-    names, span = names_of(batch, row), batch.span(row)
+def tool_of(batch: Batch, index: int) -> str:
+    """The tool of a result: by its name, by its call's id, or by the call before it."""
+    if name := called_name(batch, index):
+        return name
+    span, key = batch.span(int(batch.row[index])), id_of(batch.steps[index])
     calls = [at for at in range(span.start, span.stop) if batch.kinds[at] == CALL]
-    by_id = {key: name_of(batch.steps[at], CALL) for at in calls if (key := id_of(batch.steps[at]))}
-    found: dict[int, str] = {}
-    latest = ""
-    for at in range(span.start, span.stop):
-        if batch.kinds[at] == CALL:
-            latest = name_of(batch.steps[at], CALL) or ""
-        elif batch.kinds[at] == RESULT:
-            found[at] = names[at] or by_id.get(id_of(batch.steps[at]) or "") or latest
-    return found
+    same = [at for at in calls if key is not None and id_of(batch.steps[at]) == key]
+    latest = [at for at in calls if at < index]
+    names = (name_of(batch.steps[found[-1]], CALL) for found in (same, latest) if found)
+    return next(filter(None, names), "")
 
 
 def observe_calls(batch: Batch, meanings: Sequence[Meaning], found: SightingsBuilder) -> None:
@@ -372,7 +367,7 @@ def observe_calls(batch: Batch, meanings: Sequence[Meaning], found: SightingsBui
     calls = batch.calls
     rows, positions = batch.row[calls.at], batch.position[calls.at]
     names = [name_of(step, CALL) or "?" for step in calls.steps]
-    found.add_all({name: Observation("call", name, "called") for name in names}, names, rows, positions)
+    found.add_all({name: Observation("call", name, "called") for name in dict.fromkeys(names)}, names, rows, positions)
     times: Counter[tuple[int, str, bytes]] = Counter()
     for at in batch.calls_made_again.tolist():
         call = int(rows[at]), names[at], bytes(calls.payloads[at])
@@ -430,7 +425,7 @@ def observe_last_turn(batch: Batch, row: int, index: int, found: SightingsBuilde
         if len(text) <= SHORT_RESULT:
             add_said(Observation("last_turn", who, template_of(text)), row, position, found)
     if kind != ENVIRONMENT:
-        name = name_of(step, CALL) if kind == CALL else names_of(batch, row)[index]
+        name = name_of(step, CALL) if kind == CALL else called_name(batch, index)
         found.add(Observation("ends_on", name or "", KINDS[kind].replace("_", " ")), row, position)
 
 

@@ -29,7 +29,26 @@ class Openings:
         self.data = b"".join(texts)
         self.lengths = np.fromiter(map(len, texts), dtype=np.int64, count=len(texts))
         self.starts = np.cumsum(self.lengths) - self.lengths
+        self._bytes = np.frombuffer(self.data or b"\0", dtype=np.uint8)
         self.may_be_errors = self._may_be_errors()
+
+    def are_longer(self, size: int) -> Bools:
+        """Which texts are sure to have more characters than so many."""
+        # An escape takes six bytes for a character at most, or twelve for one of two halves.
+        seen = 2 * size
+        first = self._bytes[np.minimum(self.starts, len(self._bytes) - 1)]
+        found: Bools = (self.lengths > 12 * size + 2) & (first == QUOTE)
+        data, is_ascii = self.data, self.data.isascii()
+        chosen = np.flatnonzero(~found & (self.lengths > size + 2))
+        for at, start, length in zip(
+            chosen.tolist(), self.starts[chosen].tolist(), self.lengths[chosen].tolist(), strict=True
+        ):
+            end = start + min(length - 1, seen)
+            characters = end - start - 1 - 6 * data.count(b"\\", start, end)
+            if not is_ascii and characters > size:
+                characters -= end - start - len(data[start:end].decode("utf-8", "ignore"))
+            found[at] = characters > size and data[start] == QUOTE
+        return found
 
     def _may_be_errors(self) -> Bools:
         """Which texts are not sure to open with a word that opens no error; short ones are not looked at."""
@@ -38,7 +57,7 @@ class Openings:
         if not len(long):
             return found
         places = self.starts[long, None] + np.arange(LOOKED_AT + 2)
-        opening = np.frombuffer(self.data, dtype=np.uint8)[places]
+        opening = self._bytes[places]
         each = np.arange(len(long))
         size = np.argmin(WORD[opening[:, 1 : LOOKED_AT + 1]], axis=1)
         behind, second = opening[each, size + 1], opening[each, size + 2]
