@@ -436,7 +436,7 @@ def add_said(observation: Observation, row: int, item: int, found: SightingsBuil
 
 
 def observe_fields(fields: Mapping[str, Any], row: int, found: SightingsBuilder) -> None:
-    """Every named status in lists of a row, and how its long texts begin and end; in what order they stand is chance."""
+    """Every named status in lists of a row, and how its long texts begin and end; their order is chance."""
     named = (Observation("check", f"{path}: {name}"[:LONGEST], how) for path, name, how in named_statuses(fields))
     for observation in sorted({*named, *texts(fields)}):
         add_said(observation, row, -1, found)

@@ -29,7 +29,7 @@ from blade.rollouts.steps import (
     texts_of,
 )
 
-NAME, TOOL_CALLS = map(attrgetter, ("name", "tool_calls"))
+TOOL_CALLS = attrgetter("tool_calls")
 Indices = npt.NDArray[np.int64]
 
 
@@ -85,11 +85,12 @@ class Batch:
 
     @cached_property
     def calls_made_again(self) -> Indices:
-        """The calls of which the same row has another that is likely to be the same, by their number."""
-        made = zip(self.row[self.calls.at].tolist(), map(NAME, self.calls.steps), self.calls.payloads, strict=True)
-        digests = np.fromiter((hash((row, name, bytes(raw))) for row, name, raw in made), dtype=np.int64)
-        order = np.argsort(digests, kind="stable")
-        same = np.flatnonzero(digests[order[1:]] == digests[order[:-1]])
+        """The calls of which the same row has another that is likely to have the same arguments, by their number."""
+        payloads, row = self.calls.payloads, self.row[self.calls.at]
+        digests = np.fromiter(map(hash, map(bytes, payloads)), dtype=np.int64, count=len(payloads))
+        order = np.lexsort((digests, row))
+        first, second = order[:-1], order[1:]
+        same = np.flatnonzero((row[first] == row[second]) & (digests[first] == digests[second]))
         return np.unique(order[np.concatenate([same, same + 1])])
 
     @cached_property
@@ -153,6 +154,8 @@ def batch_of(prompts: Sequence[Trajectory], outputs: Sequence[Trajectory]) -> Ba
 
 def end_to_end(trajectories: Sequence[Trajectory], *, prompt: bool) -> tuple[list[RawItem], Indices]:
     """The steps of all trajectories in one list, and how many each has."""
+    if trajectories.count(None) == len(trajectories):
+        return [], np.zeros(len(trajectories), dtype=np.int64)
     lists = [t if isinstance(t, list) else expanded(t, prompt=prompt) for t in trajectories]
     items = list(chain.from_iterable(lists))
     if any(map(TOOL_CALLS, items)):

@@ -34,20 +34,18 @@ class Openings:
 
     def are_longer(self, size: int) -> Bools:
         """Which texts are sure to have more characters than so many."""
-        # An escape takes six bytes for a character at most, or twelve for one of two halves.
-        seen = 2 * size
         first = self._bytes[np.minimum(self.starts, len(self._bytes) - 1)]
+        # An escape takes six bytes for a character at most, or twelve for one of two halves.
         found: Bools = (self.lengths > 12 * size + 2) & (first == QUOTE)
-        data, is_ascii = self.data, self.data.isascii()
-        chosen = np.flatnonzero(~found & (self.lengths > size + 2))
-        for at, start, length in zip(
-            chosen.tolist(), self.starts[chosen].tolist(), self.lengths[chosen].tolist(), strict=True
-        ):
-            end = start + min(length - 1, seen)
-            characters = end - start - 1 - 6 * data.count(b"\\", start, end)
-            if not is_ascii and characters > size:
-                characters -= end - start - len(data[start:end].decode("utf-8", "ignore"))
-            found[at] = characters > size and data[start] == QUOTE
+        chosen = np.flatnonzero(~found & (self.lengths > size + 2) & (first == QUOTE))
+        seen = np.minimum(self.lengths[chosen] - 1, 2 * size)
+        places = list(zip(self.starts[chosen].tolist(), (self.starts[chosen] + seen).tolist(), strict=True))
+        characters = seen - 1 - 6 * np.array([self.data.count(b"\\", a, b) for a, b in places], dtype=np.int64)
+        if not self.data.isascii():
+            parts = [self.data[a:b] for a, b in places]
+            beyond = [0 if part.isascii() else len(part) - len(part.decode("utf-8", "ignore")) for part in parts]
+            characters -= np.array(beyond, dtype=np.int64)
+        found[chosen] = characters > size
         return found
 
     def _may_be_errors(self) -> Bools:
