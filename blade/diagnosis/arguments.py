@@ -80,7 +80,7 @@ class Offered:
         return next((position for tool, position in wrong if right.get(tool, -1) < position), None)
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=16)
 def offered(tools: bytes) -> Offered:
     """What some tools, which most rows of a run share, allow."""
     return Offered(msgspec.json.decode(tools))

@@ -22,6 +22,8 @@ from blade.rollouts.trajectory import TOP, read_beside
 
 SHORT = {Leaf.NULL, Leaf.NUMBER, Leaf.FLAG, Leaf.LIST}
 """Leaves of which the table holds all."""
+LONGEST_KEPT = 1 << 16
+"""Bytes of a value that is worth keeping for other rows."""
 SILENT: dict[str, Any] = {}
 """What a row says of which the table holds everything."""
 
@@ -76,13 +78,19 @@ def is_nothing(value: Any) -> bool:
     return value is None or (isinstance(value, msgspec.Raw) and is_blank(value))
 
 
-@lru_cache(maxsize=64)
 def value_of(raw: bytes) -> Any:
     """An undecoded value, and the same object for the same bytes: most rows of a run are offered the same tools."""
+    return recent_value(raw) if len(raw) <= LONGEST_KEPT else decoded_value(raw)
+
+
+def decoded_value(raw: bytes) -> Any:
     try:
         return decode_any(raw)
     except BadRow:
         return None
+
+
+recent_value = lru_cache(maxsize=32)(decoded_value)
 
 
 def told_values(

@@ -12,9 +12,9 @@ from blade.rollouts.openings import Openings
 from blade.rollouts.steps import texts_of
 
 WORDS = st.sampled_from((
-    "Error", "error.code", "ValueError", "my.Exception", "Traceback", "the", "Section", "exit", "exited", "code",
-    "404", "HTTP/1.1", "bash:", "zsh:", "sh:", "fatal:", "<tool_use_error>", '"', "{", ":", "(", "\n", "\\", "é", "ſ", "🙂",
-    ".", "_", "x" * 60,
+    "Error", "error.code", "ValueError", "my.Exception", "Traceback", "the", "Section", "exit", "exited", "code", "404",
+    "HTTP/1.1", "bash:", "zsh:", "sh:", "fatal:", "<tool_use_error>", '"', "{", ":", "(", "\n", "\\", "é",
+    "ſ", "🙂", ".", "_", "x" * 60,
 ))  # fmt: skip
 TEXTS = st.builds(
     lambda words, gap, rest: gap.join(words) + rest,
