@@ -213,11 +213,12 @@ class Notes:
             return self._typed(row, range(len(KINDS)), prompt=True)
         if meaning.answer is None and first_stated(meaning.fields, GIVEN_FIELDS) is None:
             return self._typed(row, (MESSAGE, CALL), prompt=False)
-        said, at = self.batch.last_said[row], self.spoken[row]
-        if said is None or said.strip():
-            position = int(self.batch.position[at])
-            return [] if said is None else [Item(position=position, kind="message", text=said)]
-        return self._typed(row, (MESSAGE,), prompt=False)
+        said = self.batch.last_said[row]
+        if said is None:
+            return []
+        if not said.strip():
+            return self._typed(row, (MESSAGE,), prompt=False)
+        return [Item(position=int(self.batch.position[self.spoken[row]]), kind="message", text=said)]
 
     def _typed(self, row: int, kinds: Collection[int], *, prompt: bool) -> list[Item]:
         """The items of some kinds."""

@@ -77,6 +77,9 @@ TOLD = st.fixed_dictionaries(
             ([], [{"name": "a", "passed": False}], {"success": ["a"], "failure": ["b"]}, "x" * 300)
         ),
         "log": st.sampled_from(("short", "x\n" * 200, {"out": "y\n" * 200, "n": None}, None, 3)),
+        "response": st.sampled_from(
+            ({"output": []}, {"output": "4"}, {"output": [{"role": "assistant", "content": " "}]})
+        ),
         "a.b": st.sampled_from(("z" * 300, 1)),
         'odd"name': st.just("w" * 300),
         "instruction_id_list": st.just(["i", "j"]),
