@@ -4,11 +4,16 @@ Only what a schema says plainly is held against a call: names, required argument
 call that was made right later was a slip; only what was never made right counts.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+import contextlib
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
+from typing import Any, NamedTuple
 
-from blade.rollouts import Item
+import msgspec
+
 from blade.rollouts.formats.calls import call_arguments
+from blade.rollouts.layout import ODD_NAME
 
 TYPES: dict[str, tuple[type, ...]] = {
     "string": (str,),
@@ -19,18 +24,97 @@ TYPES: dict[str, tuple[type, ...]] = {
     "object": (dict,),
     "null": (type(None),),
 }
+PLAIN_TYPES: dict[str, Any] = {
+    "string": str, "integer": int, "number": int | float, "boolean": bool, "array": list[Any], "object": dict[str, Any],
+}  # fmt: skip
+"""What is decoded for them."""
 
 
-def invalid_call(items: Sequence[Item], tools: Iterable[Mapping[str, Any]]) -> int | None:
-    """Position of the first call that its tool's schema does not allow and that was never made right."""
-    named = [tool for tool in map(function_of, tools) if isinstance(tool.get("name"), str)]
-    schemas = {tool["name"]: given if isinstance(given := tool.get("parameters"), dict) else {} for tool in named}
-    calls = [item for item in items if item.kind == "tool_call" and not item.prompt and item.name]
-    if not schemas:
+OFTEN = 20
+"""Calls of a tool from which on it is worth while to make a decoder for its arguments."""
+
+
+class Call(NamedTuple):
+    """A call of a tool, and where it stands."""
+
+    tool: str
+    arguments: str
+    position: int
+
+
+class Offered:
+    """The tools that were offered, and which calls they allow."""
+
+    def __init__(self, tools: Iterable[Mapping[str, Any]]) -> None:
+        named = [tool for tool in map(function_of, tools) if isinstance(tool.get("name"), str)]
+        given = {tool["name"]: tool.get("parameters") for tool in named}
+        self.schemas = {name: schema if isinstance(schema, dict) else {} for name, schema in given.items()}
+        self._plain: dict[str, msgspec.json.Decoder[Any] | None] = {}
+        self._asked: Counter[str] = Counter()
+
+    def allow(self, tool: str, arguments: str) -> bool:
+        """Whether a call is one that its tool's schema allows."""
+        if tool not in self.schemas:
+            return False
+        self._asked[tool] += 1
+        if self._asked[tool] == OFTEN:
+            self._plain[tool] = plain_arguments(self.schemas[tool])
+        if (plain := self._plain.get(tool)) is not None:
+            with contextlib.suppress(msgspec.MsgspecError, RecursionError):  # a closer look is slower
+                plain.decode(arguments)
+                if '""' not in arguments:  # an argument without a name
+                    return True
+        return fault_of(tool, arguments, self.schemas) is None
+
+    def invalid_call(self, calls: Iterable[Call]) -> int | None:
+        """Position of the first call that its tool's schema does not allow and that was never made right."""
+        if not self.schemas:
+            return None
+        wrong: list[tuple[str, int]] = []
+        right: dict[str, int] = {}
+        for tool, arguments, position in calls:
+            if self.allow(tool, arguments):
+                right[tool] = position
+            else:
+                wrong.append((tool, position))
+        return next((position for tool, position in wrong if right.get(tool, -1) < position), None)
+
+
+@lru_cache(maxsize=16)
+def offered(tools: bytes) -> Offered:
+    """What some tools, which most rows of a run share, allow."""
+    return Offered(msgspec.json.decode(tools))
+
+
+def plain_arguments(schema: Mapping[str, Any]) -> msgspec.json.Decoder[Any] | None:
+    """A decoder that takes nothing but arguments that a schema allows; `None` of a schema that is not a plain one."""
+    properties, required = schema.get("properties"), schema.get("required")
+    if not isinstance(properties, dict) or not properties or any(map(ODD_NAME.search, properties)) or "" in properties:
         return None
-    wrong = [item for item in calls if fault_of(item, schemas) is not None]
-    right = {item.name: item.position for item in calls if item not in wrong}
-    return next((item.position for item in wrong if right.get(item.name, -1) < item.position), None)
+    needed = {name for name in required if isinstance(name, str)} if isinstance(required, list) else set()
+    if not needed <= properties.keys():
+        return None
+    kinds = {name: PLAIN_TYPES[part["type"]] | None for name, part in properties.items() if is_plain(part)}
+    if len(kinds) < len(properties):
+        return None
+    names = sorted(properties, key=lambda name: name not in needed)  # those that are needed come first
+    fields: list[Any] = [
+        (f"f{at}", kinds[name]) if name in needed else (f"f{at}", kinds[name], None) for at, name in enumerate(names)
+    ]
+    renamed = {f"f{at}": name for at, name in enumerate(names)}
+    is_closed = schema.get("additionalProperties") is False
+    made = msgspec.defstruct("Arguments", fields, rename=renamed, forbid_unknown_fields=is_closed, gc=False)
+    return msgspec.json.Decoder(made)
+
+
+def is_plain(schema: Any) -> bool:
+    """Whether a schema says nothing of a value but its type."""
+    return (
+        isinstance(schema, dict)
+        and isinstance(schema.get("type"), str)
+        and schema["type"] in PLAIN_TYPES
+        and not isinstance(schema.get("enum"), list)
+    )
 
 
 def function_of(tool: Any) -> Mapping[str, Any]:
@@ -42,11 +126,12 @@ def function_of(tool: Any) -> Mapping[str, Any]:
     return tool if tool.get("type") == "function" else {}
 
 
-def fault_of(item: Item, schemas: Mapping[str, Mapping[str, Any]]) -> str | None:
+def fault_of(tool: str, arguments: str, schemas: Mapping[str, Mapping[str, Any]]) -> str | None:
     """What is wrong with a call, in a few words; `None` of one that its schema allows."""
-    schema, given = schemas.get(item.name or ""), call_arguments(item.text)
+    schema = schemas.get(tool)
     if schema is None:
-        return f"no tool {item.name} was offered"
+        return f"no tool {tool} was offered"
+    given = call_arguments(arguments)
     if "" in given:
         return "its arguments are not an object"
     known = schema.get("properties")

@@ -103,11 +103,6 @@ class Conventions(msgspec.Struct, frozen=True, kw_only=True):
         """Whether a rollout stops at a tool that is not one to stop at."""
         return bool(self.closing) and bool(habit.closed) and habit.closed not in self.closing
 
-    def expected_changes(self, rollout: Rollout) -> list[str] | None:
-        """Tools that should change something, a name per call; `None` when the row lists no calls."""
-        calls = rollout.expected.calls if rollout.expected else None
-        return None if calls is None else [call.name for call in calls if call.name not in self.reading]
-
 
 class Habit(msgspec.Struct, frozen=True, array_like=True):
     """How one rollout treats tools."""

@@ -177,7 +177,7 @@ def conflicting_twins(run: Run, samples: list[Sample]) -> list[Found]:
 
 def reference_of(rollout: Rollout) -> str | None:
     """What a row holds an answer against."""
-    return first_stated(rollout, (*EXPECTED_FIELDS, *REFERENCES))
+    return first_stated(rollout.fields, (*EXPECTED_FIELDS, *REFERENCES))
 
 
 def contradictions(run: Run, outcomes: Outcomes) -> list[Found]:

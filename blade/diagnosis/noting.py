@@ -6,13 +6,14 @@ little cost little.
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
 
 from blade.diagnosis.answers import Answered
 from blade.diagnosis.differences import CallHabits, Conventions, Difference, in_words
-from blade.diagnosis.observations import NOTE, Note, Observation, observe_row
+from blade.diagnosis.observations import NOTE, Note, Observation, observe_data
 from blade.diagnosis.predictors import Value
 from blade.diagnosis.slicing import FOREIGN, goes_with
 from blade.diagnosis.templates import LONGEST, template_of
@@ -22,10 +23,12 @@ from blade.rollouts.columns import Column, level_text
 from blade.rollouts.formats.format import bare
 from blade.rollouts.formats.records import ERROR_FIELDS
 from blade.rollouts.identity import MADE
-from blade.rollouts.observing import Sightings, SightingsBuilder, Words
+from blade.rollouts.observing import Sightings, Words, join_sightings
 from blade.rollouts.table import ENDING_KINDS, ORIGINS, RolloutTable, text_or_none
 from blade.rollouts.values import Ending
 
+TOGETHER = 256
+"""Rows that are read again at a time."""
 MOST_LEVELS = 40
 MOST_TEXTS = 20_000
 """Different short texts of a field that are looked at for what they have in common."""
@@ -187,12 +190,13 @@ def gather(run: Run, found: Observations) -> tuple[list[Note], Ints]:
 
 
 def observed_now(run: Run, rows: Ints) -> tuple[Ints, Sightings]:
-    """Some rows in the order that is cheapest to read, and what is noted about them."""
-    builder, order = SightingsBuilder(), list[int]()
-    for row, data in run.read(rows.tolist(), bytes):
-        builder.add(observe_row(data, run.format_of(row)))
-        order.append(row)
-    return np.asarray(order, dtype=np.int64), builder.finish()
+    """Some rows of one file in the order that is cheapest to read, and what is noted about them."""
+    form, order, parts = run.format_of(int(rows[0])), list[int](), list[Sightings]()
+    read = iter(run.read(rows.tolist(), bytes))
+    while some := list(islice(read, TOGETHER)):
+        order += [row for row, _ in some]
+        parts.append(observe_data([data for _, data in some], form))
+    return np.asarray(order, dtype=np.int64), join_sightings(parts)
 
 
 def rows_where(true: Sequence[bool], note: Ints) -> frozenset[int]:

@@ -8,20 +8,20 @@ the parts of the first.
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from typing import NamedTuple
 
 import msgspec
 import numpy as np
 
-from blade.diagnosis.differences import Conventions
 from blade.metrics import Outcomes
 from blade.metrics.intervals import mean_over_tasks
 from blade.metrics.rounding import percent
 from blade.metrics.values import Bools, Floats, Ints, Metric
-from blade.rollouts import Rollout
 from blade.rollouts.columns import Column, level_text
 from blade.rollouts.identity import MADE
 from blade.rollouts.table import RolloutTable
+from blade.rollouts.values import Expected
 
 Value = float | str | frozenset[str] | None
 Features = Mapping[str, Sequence[Value]]
@@ -72,6 +72,13 @@ class Predictor(msgspec.Struct, frozen=True, kw_only=True):
             f"{self.inside.n} of {total} tasks {self.rule}: {rate(self.inside)} passed; "
             f"of the other {self.outside.n}, {rate(self.outside)}."
         )
+
+
+class Turn(NamedTuple):
+    """Something that an agent was given before it acted."""
+
+    role: str | None
+    text: str
 
 
 class Split(NamedTuple):
@@ -222,17 +229,15 @@ def distinct(splits: Sequence[Split]) -> list[Split]:
     return list(seen.values())
 
 
-def task_features(rollout: Rollout, conventions: Conventions) -> dict[str, Value]:
+def task_features(expected: Expected | None, prompt: Sequence[Turn], tools: int) -> dict[str, Value]:
     """What one of its rollouts tells about a task before it is tried, plainest first."""
-    expected, prompt = rollout.expected, [item for item in rollout.items if item.prompt]
-    asked = [item.text for item in prompt if item.role == "user"]
+    asked = [turn.text for turn in prompt if turn.role == "user"]
     # What a simulated user says first is worded anew in each attempt; what it was told to ask for is the task.
     script = expected.script if expected is not None else None
-    words = WORD.findall((script or (asked[-1] if asked else ""))[:200].casefold())
-    changes = conventions.expected_changes(rollout)
     found: dict[str, Value] = {}
-    if changes is not None:
-        found |= {"expected changes": float(len(changes)), "the tools expected": frozenset(changes)}
+    if expected is not None and expected.calls is not None:
+        names = [call.name for call in expected.calls]
+        found |= {"expected changes": float(len(names)), "the tools expected": frozenset(names)}
     if expected is not None and expected.outputs is not None:
         found["texts to be said"] = float(len(expected.outputs))
     if expected is not None and expected.answers:
@@ -240,12 +245,13 @@ def task_features(rollout: Rollout, conventions: Conventions) -> dict[str, Value
     if script:
         found["characters in the user's script"] = float(len(script))
     elif prompt:
-        found["characters in the prompt"] = float(sum(len(item.text) for item in prompt))
+        found["characters in the prompt"] = float(sum([len(turn.text) for turn in prompt]))
         found["messages in the prompt"] = float(len(prompt))
     if prompt:
-        found["first words"] = " ".join(words[:2]) or None
-    if rollout.tools:
-        found["tools offered"] = float(len(rollout.tools))
+        words = WORD.finditer((script or (asked[-1] if asked else ""))[:200].casefold())
+        found["first words"] = " ".join([word[0] for word in islice(words, 2)]) or None
+    if tools:
+        found["tools offered"] = float(tools)
     return found
 
 

@@ -128,7 +128,7 @@ def replies_in(items: Sequence[Item]) -> list[Reply]:
         elif item.kind == "tool_result" and (call := calls.get(item.call_id, latest)) is not None:
             this = so_far.copy()
             this.update(f"\0{call.name}\0{call.text}".encode("utf-8", "replace"))
-            error = said_as_error(item)
+            error = said_as_error(item.text, item.error)
             said = error or template_of(item.text)
             reply = Reply(this.digest(), said, hash(item.text), bool(error), item.position, is_final=False)
             found.append((reply, call.name or ""))

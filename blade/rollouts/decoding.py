@@ -6,7 +6,7 @@ The lines of a chunk are decoded together; only when a chunk refuses are they ta
 import contextlib
 import copy
 import gc
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
@@ -60,8 +60,10 @@ class Decoded(NamedTuple):
     places: npt.NDArray[np.int64]
     """Line, offset and length of each row, in three rows of numbers."""
     bad: Sequence[BadRecord] = ()
-    data: Iterable[bytes] = ()
-    """The bytes of each row."""
+    data: Callable[[int], bytes] = bytes
+    """The bytes of a row."""
+    mended: bool = False
+    """Whether any row is not as its bytes say."""
 
 
 class RowDecoder:
@@ -80,8 +82,11 @@ class RowDecoder:
         if rows is None:
             return self.decode_records(list(line_records(chunk, line=line))), lines.breaks
         places = np.stack([line + lines.numbers, chunk.offset + lines.starts, lines.lengths])
-        spans = zip(lines.starts.tolist(), (lines.starts + lines.lengths).tolist(), strict=True)
-        return Decoded(rows, self.layout, places, data=(bytes(chunk.view[a:b]) for a, b in spans)), lines.breaks
+
+        def data(row: int) -> bytes:
+            return bytes(chunk.view[int(lines.starts[row]) :][: int(lines.lengths[row])])
+
+        return Decoded(rows, self.layout, places, data=data), lines.breaks
 
     def decode_records(self, records: Sequence[Record]) -> Decoded:
         """Rows decoded one at a time; a bad one is set aside."""
@@ -97,7 +102,9 @@ class RowDecoder:
         good = [(record, row) for record, row in pairs if not isinstance(row, Reason)] if odd else pairs
         places = np.array([(r.line, r.offset, len(r.data)) for r, _ in good], dtype=np.int64).reshape(-1, 3).T
         bad = [BadRecord(record.line, record.offset, row.text) for record, row in pairs if isinstance(row, Reason)]
-        return Decoded([row for _, row in good], self.layout, places, bad, [record.data for record, _ in good])
+        return Decoded(
+            [row for _, row in good], self.layout, places, bad, data=lambda row: good[row][0].data, mended=bool(odd)
+        )
 
     def _grow(self, odd: Iterable[Any]) -> bool:
         """Learns the fields of rows that the layout refused. A file that never settles is read leniently."""

@@ -2,19 +2,14 @@
 
 import numpy as np
 
-from blade.rollouts.batch import Batch
-from blade.rollouts.pieces import Indices
-from blade.rollouts.steps import texts_of
+from blade.rollouts.batch import Batch, Indices
 
 
 def answer_sizes(batch: Batch) -> Indices:
     """Bytes of the last message of each row, without its thinking; 0 where a row has none."""
-    last = batch.last_of(batch.messages)
-    rows = np.flatnonzero(last >= 0)
-    sizes = np.zeros(batch.rows, dtype=np.int64)
-    texts = map(without_thinking, texts_of(batch.messages.payloads.take(last[rows])))
-    sizes[rows] = [len(text) if text.isascii() else len(text.encode("utf-8", "replace")) for text in texts]
-    return sizes
+    texts = (without_thinking(text) if text else "" for text in batch.last_said)
+    sizes = (len(text) if text.isascii() else len(text.encode("utf-8", "replace")) for text in texts)
+    return np.fromiter(sizes, dtype=np.int64, count=batch.rows)
 
 
 def without_thinking(text: str) -> str:

@@ -8,14 +8,15 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from blade.rollouts.batch import Batch, batch_of
+from blade.rollouts.batch import Batch, Indices
 from blade.rollouts.endings import answer_sizes, split_thinking
-from blade.rollouts.pieces import Indices, Pieces
+from blade.rollouts.layout import RawItem
 from blade.rollouts.provider_errors import provider_error_in_answer
-from blade.rollouts.steps import KINDS, MESSAGE, REASONING, RESULT, Trajectory, text_of
+from blade.rollouts.steps import CALL, KINDS, RESULT, name_of, text_of
 
 __all__ = ["FACTS", "KINDS", "TOOL_ERROR", "Features", "features_of", "split_thinking"]
 
@@ -61,9 +62,8 @@ class Features(NamedTuple):
     """Type of the provider's error that is all there is of a trajectory."""
 
 
-def features_of(prompts: Sequence[Trajectory], outputs: Sequence[Trajectory]) -> Features:
-    """Facts about trajectories given as prompt and output."""
-    batch = batch_of(prompts, outputs)
+def features_of(batch: Batch) -> Features:
+    """Facts about the trajectories of some rows."""
     counts = np.bincount(batch.row * len(KINDS) + batch.kinds, minlength=batch.rows * len(KINDS))
     ends = batch.before + batch.sizes
     final = batch.last(np.arange(len(batch.kinds)), batch.kinds)
@@ -78,50 +78,27 @@ def features_of(prompts: Sequence[Trajectory], outputs: Sequence[Trajectory]) ->
 
 def first_tools(batch: Batch) -> list[str | None]:
     """The first tool that each row called."""
-    calls = batch.first(batch.calls.items, batch.calls.items)
-    tools: list[str | None] = [None] * batch.rows
-    rows = np.flatnonzero(calls >= 0)
-    for row, name in zip(rows.tolist(), batch.items.names(calls[rows]), strict=True):
-        tools[row] = name
-    return tools
+    calls = batch.first(batch.calls.at, batch.calls.at).tolist()
+    return [None if call < 0 else name_of(batch.steps[call], CALL) for call in calls]
 
 
 def lone_errors(batch: Batch) -> list[str | None]:
     """The provider's errors among messages that are all a row has."""
     found: list[str | None] = [None] * batch.rows
-    chosen = (batch.sizes[batch.row] == 1) & (batch.kinds == MESSAGE)
-    chosen &= batch.items.payloads.lengths <= LONGEST_ERROR
-    for at in np.flatnonzero(chosen).tolist():
-        found[int(batch.row[at])] = provider_error_in_answer(text_of(batch.items.payloads[at]))
+    alone = batch.sizes[batch.row[batch.messages.at]] == 1
+    for at in np.flatnonzero(alone).tolist():
+        if len(said := batch.messages.payloads[at]) <= LONGEST_ERROR:
+            found[int(batch.row[batch.messages.at[at]])] = provider_error_in_answer(text_of(said))
     return found
 
 
 def text_bytes(batch: Batch) -> Indices:
     """Bytes of what each agent wrote itself: messages and reasoning."""
-    wrote = (batch.kinds == MESSAGE) | (batch.kinds == REASONING)
-    return np.bincount(batch.row[wrote], batch.items.payloads.lengths[wrote], batch.rows).astype(np.int64)
-
-
-def repeats(batch: Batch) -> tuple[Indices, Indices]:
-    """How often each row's most repeated call was made, and where the last of them stands."""
-    calls = batch.calls.items
-    most = np.minimum(np.bincount(batch.row[calls], minlength=batch.rows), 1)
-    where = batch.first(calls, batch.position[calls])
-    times: Counter[RowCall] = Counter()
-    for row, index, call in calls_at(batch, calls_made_again(batch)):
-        times[row, call] += 1
-        if times[row, call] > max(most[row], 1):
-            most[row], where[row] = times[row, call], batch.position[index]
-    return most, where
-
-
-def calls_made_again(batch: Batch) -> Indices:
-    """The calls of which the same row has another that is likely to be the same."""
-    calls = batch.calls.items
-    order = calls[np.lexsort((batch.items.digests[calls], batch.row[calls]))]
-    row, digest = batch.row[order], batch.items.digests[order]
-    same = np.flatnonzero((row[1:] == row[:-1]) & (digest[1:] == digest[:-1]))
-    return np.unique(order[np.concatenate([same, same + 1])])
+    wrote = np.zeros(batch.rows)
+    for group in (batch.messages, batch.reasoning):
+        lengths = np.fromiter(map(len, group.payloads), dtype=np.int64, count=len(group.payloads))
+        wrote += np.bincount(batch.row[group.at], lengths, batch.rows)
+    return wrote.astype(np.int64)
 
 
 Call = tuple[str | None, bytes]
@@ -130,12 +107,24 @@ RowCall = tuple[int, Call]
 """The row that makes a call, and the call."""
 
 
-def calls_at(batch: Batch, calls: Indices) -> Iterator[tuple[int, int, Call]]:
+def repeats(batch: Batch) -> tuple[Indices, Indices]:
+    """How often each row's most repeated call was made, and where the last of them stands."""
+    calls = batch.calls.at
+    most = np.minimum(np.bincount(batch.row[calls], minlength=batch.rows), 1)
+    where = batch.first(calls, batch.position[calls])
+    times: Counter[RowCall] = Counter()
+    for row, index, call in calls_at(batch, batch.calls_made_again):
+        times[row, call] += 1
+        if times[row, call] > max(most[row], 1):
+            most[row], where[row] = times[row, call], batch.position[index]
+    return most, where
+
+
+def calls_at(batch: Batch, chosen: Indices) -> Iterator[tuple[int, int, Call]]:
     """Row, index and words of some calls."""
-    if not len(calls):  # most often, and asking costs
-        return iter(())
-    words = zip(batch.items.names(calls), batch.items.payloads.take(calls), strict=True)
-    return zip(batch.row[calls].tolist(), calls.tolist(), words, strict=True)
+    for at in chosen.tolist():
+        index, step = int(batch.calls.at[at]), batch.calls.steps[at]
+        yield int(batch.row[index]), index, (name_of(step, CALL), bytes(step.arguments))
 
 
 def loops(batch: Batch, repeated: tuple[Indices, Indices]) -> tuple[Indices, Indices]:
@@ -144,12 +133,11 @@ def loops(batch: Batch, repeated: tuple[Indices, Indices]) -> tuple[Indices, Ind
     Whoever runs the same tests after every edit is not in a loop; whoever does nothing else in between, or is told the
     same every time, is.
     """
-    calls = batch.calls.items
+    calls = batch.calls.at
     most, where = np.minimum(repeated[0], 1), np.where(repeated[0] > 0, batch.first(calls, batch.position[calls]), -1)
     made: dict[int, dict[Call, list[int]]] = {}
     since: dict[int, dict[Call, int]] = {}
-    again = calls[repeated[0][batch.row[calls]] > 1]
-    for row, index, call in calls_at(batch, again):
+    for row, index, call in calls_at(batch, np.flatnonzero(repeated[0][batch.row[calls]] > 1)):
         before = made.setdefault(row, {}).setdefault(call, [])
         if not before:
             since[row] = {}
@@ -170,31 +158,42 @@ def same_results(batch: Batch, calls: Sequence[int]) -> int:
 
 def result_of(batch: Batch, call: int) -> bytes | None:
     """What a call was answered: the result with its id, else the one right after it."""
-    near = np.arange(call, min(call + 20, len(batch.row)))
-    near = near[(batch.row[near] == batch.row[call]) & ((batch.kinds[near] == RESULT) | (near == call))]
-    wanted, *others = batch.items.call_ids(near)
-    found = next((at for at, own in enumerate(others, 1) if wanted is None or own in (wanted, None)), None)
-    return None if found is None else batch.items.payloads[int(near[found])]
+    wanted = id_of(batch.steps[call])
+    for at in range(call + 1, min(call + 20, batch.span(int(batch.row[call])).stop)):
+        step = batch.steps[at]
+        if batch.kinds[at] == RESULT and (wanted is None or id_of(step) in (wanted, None)):
+            return bytes(step.output or step.content)
+    return None
+
+
+def id_of(step: RawItem) -> str | None:
+    """What ties a call to its result."""
+    return step.call_id or step.tool_call_id or None
 
 
 def tool_errors(batch: Batch) -> tuple[Indices, Indices, Indices]:
     """How many tools failed, where the first did, and whether no call followed the last result, a failed one."""
-    results, calls = batch.results.items, batch.calls.items
-    failed = results[failures(batch.results.payloads)]
+    results, calls = batch.results.at, batch.calls.at
+    failed = results[failures(batch)]
     count = np.bincount(batch.row[failed], minlength=batch.rows)
     last_error = batch.last(failed, failed)
     ended = (count > 0) & (last_error == batch.last(results, results)) & (last_error > batch.last(calls, calls))
     return count, batch.first(failed, batch.position[failed]), ended.astype(np.int64)
 
 
-def failures(answers: Pieces) -> npt.NDArray[np.bool_]:
-    """Which of some tools' undecoded answers open like an error; those stored in parts are decoded first."""
-    match, data = PARTS_OR_ERROR.match, answers.data
-    ends = answers.starts + np.minimum(answers.lengths, OPENING)
-    openings = [match(data, a, b) for a, b in zip(answers.starts.tolist(), ends.tolist(), strict=True)]
-    failed = np.array([opening is not None for opening in openings], dtype=np.bool_)
-    for at in np.flatnonzero(failed).tolist():
-        if openings[at].group(1):  # type: ignore[union-attr]
-            opening = text_of(answers[at])[:OPENING].encode("utf-8", "replace")
-            failed[at] = TOOL_ERROR.match(opening) is not None
+def failures(batch: Batch) -> list[int]:
+    """Which of the tools' undecoded answers open like an error; those stored in parts are decoded first."""
+    openings = batch.openings
+    chosen = np.flatnonzero(openings.may_be_errors)
+    ends = openings.starts + np.minimum(openings.lengths, OPENING)
+    failed: list[int] = []
+    for at, start, end in zip(chosen.tolist(), openings.starts[chosen].tolist(), ends[chosen].tolist(), strict=True):
+        opening = PARTS_OR_ERROR.match(openings.data, start, end)
+        if opening is not None and (not opening[1] or is_error_in_parts(batch.results.payloads[at])):
+            failed.append(at)
     return failed
+
+
+def is_error_in_parts(answer: msgspec.Raw) -> bool:
+    """Whether an answer that is stored in parts opens like an error once it is put together."""
+    return TOOL_ERROR.match(text_of(answer)[:OPENING].encode("utf-8", "replace")) is not None

@@ -66,6 +66,8 @@ class Layout:
         strict = strict and width(tree) <= MAX_WIDTH
         self.tree = tree if strict else relaxed(tree)
         self.strict = strict
+        self.is_whole = strict and not has_odd_names(tree)
+        """Whether a decoded row holds all that its bytes say."""
         self.decoder: msgspec.json.Decoder[Any] = msgspec.json.Decoder(build_struct(self.tree, strict=strict))
         self._root = Branch(self.tree)
 
@@ -137,6 +139,11 @@ def part_of(node: Tree | Leaf, path: str) -> Branch | tuple[str, Leaf] | None:
     return branch if branch.parts or branch.own is not None else None
 
 
+def has_odd_names(tree: Tree) -> bool:
+    """Whether any field has a name that no decoder can be told to look for."""
+    return any(ODD_NAME.search(name) or (isinstance(node, dict) and has_odd_names(node)) for name, node in tree.items())
+
+
 def width(tree: Tree) -> int:
     """How many fields a tree has, on all levels."""
     return sum(1 + width(node) if isinstance(node, dict) else 1 for node in tree.values())
@@ -169,4 +176,6 @@ def build_struct(tree: Tree, *, strict: bool) -> type[msgspec.Struct]:
             fields.append((f"f{index}", msgspec.Raw, RAW))
     odd = any(ODD_NAME.search(name) for name in tree)
     names = {f"f{index}": f"\ue000{index}" if ODD_NAME.search(name) else name for index, name in enumerate(tree)}
-    return msgspec.defstruct("Row", fields, rename=names, gc=False, forbid_unknown_fields=strict and not odd)
+    closed = strict and not odd
+    # Without `omit_defaults` what is missing would be written as an empty value, which is not JSON.
+    return msgspec.defstruct("Row", fields, rename=names, gc=False, forbid_unknown_fields=closed, omit_defaults=True)

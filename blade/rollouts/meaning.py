@@ -37,9 +37,24 @@ PARTS: dict[str, Any] = {
 }  # fmt: skip
 
 
+BESIDE = {"response": ("error", "incomplete_details"), "responses_create_params": ("tools",)}
+"""What is looked at of the objects that hold a trajectory: a response and its request."""
+OWN_FIELDS = frozenset({"ending", "answer", "expected", "tests", "tools", "fields"})
+
+
+def is_own(form: Format) -> bool:
+    """Whether rows may be in our own form."""
+    return form.prompt == "prompt" and form.output == "output"
+
+
+def fields_read(form: Format) -> frozenset[str]:
+    """The fields in which a diagnosis looks for a meaning."""
+    return OWN_FIELDS if is_own(form) else gym.READ
+
+
 def meaning_of(record: dict[str, Any], form: Format) -> Meaning:
     """What a decoded row says."""
-    if "ending" in record and form.prompt == "prompt" and form.output == "output":
+    if "ending" in record and is_own(form):
         return own_meaning(record)
     hidden = {path.split(".")[0] for path in (form.prompt, form.output) if path}
     response, request = record.get("response"), record.get("responses_create_params")
@@ -55,8 +70,17 @@ def meaning_of(record: dict[str, Any], form: Format) -> Meaning:
         answer=None if is_tau else gym.answer(record),
         expected=tau_bench.expected(record) if is_tau else gym.expected(record),
         tests=tau_bench.tests(record) if is_tau else gym.tests(record),
-        tools=[tool for tool in tools if isinstance(tool, dict)] if isinstance(tools, list) else [],
+        tools=as_tools(tools),
         fields={**broke, **{key: value for key, value in record.items() if key not in hidden}},
+    )
+
+
+def as_tools(tools: Any) -> list[dict[str, Any]]:
+    """What a request lists as tools, as the same list where all of them are objects."""
+    if not isinstance(tools, list):
+        return []
+    return (
+        tools if all(isinstance(tool, dict) for tool in tools) else [tool for tool in tools if isinstance(tool, dict)]
     )
 
 

@@ -1,35 +1,40 @@
 """What an observer notes about rows while they are read, so that no later stage has to read them again.
 
-An observer is a function of one row and nothing else; whoever diagnoses names it, and the reader calls it wherever it
-reads, in any process. What it notes about a range of rows is a `Sightings`: numbered observations per row and a note
-per row, both kept once however often they are made. Ranges join in order, whatever their number and size.
+An observer is a function of some rows that looks at each by itself; whoever diagnoses names it, and the reader calls
+it wherever it reads, in any process. What it notes about a range of rows is a `Sightings`: numbered observations per
+row and a note per row, both kept once however often they are made. Ranges join in order, whatever their number and
+size.
 """
 
 from array import array
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from blade.rollouts.batch import Batch
 from blade.rollouts.columns import join
 from blade.rollouts.formats import Format
 
+Ints = npt.NDArray[np.int64]
 Words = tuple[str, ...]
 """An observation: what kind, about what, which words."""
 
 
-class Sighting(msgspec.Struct, frozen=True, kw_only=True):
-    """What was noted about one row."""
+class Rows(NamedTuple):
+    """Rows as they were decoded, for whoever looks at them."""
 
-    seen: Mapping[Any, int]
-    """Observations, each with the position of the first item it was made at, -1 for none."""
-    note: bytes
-    """Anything else, encoded."""
+    form: Format
+    """How they are stored."""
+    batch: Batch
+    """Their trajectories."""
+    told: Callable[[Collection[str]], Sequence[dict[str, Any]]]
+    """Given names of fields that are wanted whatever they hold: what each row says beyond its table."""
 
 
-Observer = Callable[[bytes, Format], Sighting]
+Observer = Callable[[Rows], "Sightings"]
 
 _registered: list[Observer] = []
 
@@ -73,31 +78,53 @@ class Sightings(msgspec.Struct, frozen=True, kw_only=True, eq=False):
 
 
 class SightingsBuilder:
-    """Collects sightings row by row."""
+    """Collects what is seen in some rows, in any order; the first item that an observation was made at is kept."""
 
     def __init__(self) -> None:
         self._observations: dict[Words, int] = {}
-        self._notes: dict[bytes, int] = {}
-        self._ids, self._items, self._note, self._ends = array("i"), array("i"), array("i"), array("q")
+        self._parts: list[tuple[Sequence[int] | Ints, Sequence[int] | Ints, Sequence[int] | Ints]] = []
+        self._single: tuple[array[int], array[int], array[int]] = (array("q"), array("q"), array("q"))
+        self._parts.append(self._single)
 
-    def add(self, found: Sighting) -> None:
-        """Takes in what was noted about the next row."""
+    def add(self, words: Words, row: int, item: int = -1) -> None:
+        """Takes in an observation made in a row, at an item or at none."""
+        ids, rows, items = self._single
+        ids.append(self._observations.setdefault(words, len(self._observations)))
+        rows.append(row)
+        items.append(item)
+
+    def add_all(self, words: Mapping[str, Words], keys: Sequence[str], rows: Ints, items: Ints) -> None:
+        """Takes in many at once, each by its key."""
         known = self._observations
-        self._ids.extend([known.setdefault(words, len(known)) for words in found.seen])
-        self._items.extend(found.seen.values())
-        self._ends.append(len(self._ids))
-        self._note.append(self._notes.setdefault(found.note, len(self._notes)))
+        ids = {key: known.setdefault(one, len(known)) for key, one in words.items()}
+        self._parts.append((list(map(ids.__getitem__, keys)), rows, items))
 
-    def finish(self) -> Sightings:
-        """Everything so far."""
+    def finish(self, notes: Sequence[bytes]) -> Sightings:
+        """Everything so far, with the note of each row."""
+        ids, rows, items = (np.concatenate([*map(as_ints, column)]) for column in zip(*self._parts, strict=True))
+        by_row = np.argsort(rows, kind="stable")
+        _, first = np.unique(rows[by_row] * (len(self._observations) + 1) + ids[by_row], return_index=True)
+        kept = by_row[np.sort(first)]
+        # Numbered as they are met row by row, so that nothing depends on how many rows were looked at together.
+        met, place = np.unique(ids[kept], return_index=True)
+        met = met[np.argsort(place)]
+        table = np.zeros(len(self._observations), dtype=np.int32)
+        table[met] = np.arange(len(met))
+        words = list(self._observations)
+        numbers = dict[bytes, int]()
+        note = [numbers.setdefault(one, len(numbers)) for one in notes]
         return Sightings(
-            observations=list(self._observations),
-            ids=np.asarray(self._ids, dtype=np.int32),
-            items=np.asarray(self._items, dtype=np.int32),
-            ends=np.asarray(self._ends, dtype=np.int64),
-            notes=list(self._notes),
-            note=np.asarray(self._note, dtype=np.int32),
+            observations=[words[number] for number in met.tolist()],
+            ids=table[ids[kept]],
+            items=items[kept].astype(np.int32),
+            ends=np.cumsum(np.bincount(rows[kept], minlength=len(notes))),
+            notes=list(numbers),
+            note=np.asarray(note, dtype=np.int32),
         )
+
+
+def as_ints(values: Sequence[int] | Ints) -> Ints:
+    return np.asarray(values, dtype=np.int64)
 
 
 def join_sightings(parts: Sequence[Sightings]) -> Sightings:

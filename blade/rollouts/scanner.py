@@ -2,12 +2,14 @@
 
 import copy
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import Any
 
 import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from blade.rollouts.batch import batch_of
 from blade.rollouts.cells import all_shortened, failure_suffixes, items_hash, plain_values, raw_hash
 from blade.rollouts.columns import ColumnBuilder, Kind, whole_column
 from blade.rollouts.decoding import Decoded, Plan, RowDecoder
@@ -15,9 +17,10 @@ from blade.rollouts.features import FACTS, features_of
 from blade.rollouts.fields import Leaf
 from blade.rollouts.layout import Layout
 from blade.rollouts.lines import CHUNK, Chunk, Record
-from blade.rollouts.observing import SightingsBuilder
+from blade.rollouts.observing import Rows, Sightings, join_sightings
 from blade.rollouts.scan import FIRST_TOOL, INPUT_HASH, MODEL, PROVIDER_ERROR, RESPONSE_ID, BadRecord, Scan, join_facts
 from blade.rollouts.steps import split_prompt
+from blade.rollouts.telling import told_by
 
 BATCH = 256
 COLUMN_KINDS: dict[Leaf, Kind] = {
@@ -35,7 +38,7 @@ class Scanner:
         self.places: list[npt.NDArray[np.int64]] = []
         self.facts: list[npt.NDArray[np.int32]] = []
         self.bad: list[BadRecord] = []
-        self.sightings = SightingsBuilder()
+        self.sightings: list[Sightings] = []
         self.rows = 0
         self.lines = 0
 
@@ -72,17 +75,29 @@ class Scanner:
             self._column(path, plain_values(values, leaf), COLUMN_KINDS.get(leaf))
             if leaf is Leaf.TEXT and self.plan.hash_inputs and path == self.plan.format.input_field:
                 self._column(INPUT_HASH, [raw_hash(value) for value in values], "text")
-        if self.plan.hash_inputs and self.plan.format.prompt in items:
-            self._column(INPUT_HASH, [items_hash(v) for v in items[str(self.plan.format.prompt)]], "text")
-        elif self.plan.hash_inputs and self.plan.format.input_field is None and self.plan.format.output in items:
-            prompts = [split_prompt(found)[0] for found in items[str(self.plan.format.output)]]
-            self._column(INPUT_HASH, [items_hash(prompt) for prompt in prompts], "text")
-        if self.plan.features:
-            self._features(items, count=len(decoded.rows))
-        if self.plan.observer is not None:
-            for data in decoded.data:
-                self.sightings.add(self.plan.observer(data, self.plan.format))
+        self._trajectories(decoded, items)
         self.rows += len(decoded.rows)
+
+    def _trajectories(self, decoded: Decoded, items: dict[str, Sequence[Any]]) -> None:
+        """What is made of prompts and outputs."""
+        form, none = self.plan.format, [None] * len(decoded.rows)
+        prompts, outputs = items.get(form.prompt or "", none), items.get(form.output or "", none)
+        if self.plan.hash_inputs and (form.prompt in items or (form.input_field is None and form.output in items)):
+            asked = prompts if form.prompt in items else [split_prompt(output)[0] for output in outputs]
+            self._column(INPUT_HASH, [items_hash(prompt) for prompt in asked], "text")
+        if not self.plan.features:
+            return
+        if form.prompt is None:
+            prompts, outputs = zip(*map(split_prompt, outputs), strict=True)
+        batch = batch_of(prompts, outputs)
+        found = features_of(batch)
+        self.facts.append(found.facts)
+        self._column(FIRST_TOOL, found.first_tools, "text")
+        if any(found.errors):
+            self._column(PROVIDER_ERROR, found.errors, "text")
+        if self.plan.observer is not None:
+            told = partial(told_by, decoded, form)
+            self.sightings.append(self.plan.observer(Rows(form, batch, told)))
 
     def _column(self, path: str, values: Sequence[Any], kind: Kind | None) -> None:
         builder = self.builders.get(path)
@@ -99,18 +114,6 @@ class Scanner:
             return failure_suffixes(values)
         return all_shortened(values) if path in self.plan.fields or path == MODEL else values
 
-    def _features(self, items: dict[str, Sequence[Any]], *, count: int) -> None:
-        form = self.plan.format
-        none = [None] * count
-        prompts, outputs = items.get(form.prompt or "", none), items.get(form.output or "", none)
-        if form.prompt is None:
-            prompts, outputs = zip(*map(split_prompt, outputs), strict=True)
-        found = features_of(prompts, outputs)
-        self.facts.append(found.facts)
-        self._column(FIRST_TOOL, found.first_tools, "text")
-        if any(found.errors):
-            self._column(PROVIDER_ERROR, found.errors, "text")
-
     def finish(self) -> Scan:
         """Everything read so far."""
         places = np.concatenate(self.places, axis=1) if self.places else np.empty((3, 0), dtype=np.int64)
@@ -126,7 +129,7 @@ class Scanner:
             facts=join_facts(self.facts) if self.facts else np.empty((self.rows, width), dtype=np.int32),
             bad=self.bad,
             lines=self.lines,
-            sightings=None if self.plan.observer is None else self.sightings.finish(),
+            sightings=None if self.plan.observer is None else join_sightings(self.sightings),
         )
 
 

@@ -13,8 +13,8 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from blade.rollouts.conform import BadRow, decode_any
 from blade.rollouts.layout import RawItem
-from blade.rollouts.pieces import Pieces
 from blade.rollouts.values import ItemKind
 
 MESSAGE, REASONING, CALL, RESULT, ENVIRONMENT = range(5)
@@ -53,8 +53,7 @@ class FullPart(msgspec.Struct, gc=False):
 CHAT_CALLS = msgspec.json.Decoder(list[ChatCall])
 Content = str | list[str | TextPart] | TextPart | None
 CONTENT_DECODER: msgspec.json.Decoder[Content] = msgspec.json.Decoder(Content)
-CONTENTS_DECODER = msgspec.json.Decoder(list[Content])
-ONE_PARTS_DECODER = msgspec.json.Decoder(list[tuple[FullPart]])
+USUAL_DECODER: msgspec.json.Decoder[list[Content]] = msgspec.json.Decoder(list[str | list[str | TextPart] | None])
 UNDECODABLE = (msgspec.MsgspecError, RecursionError, UnicodeDecodeError)
 
 
@@ -123,9 +122,13 @@ def payloads_of(items: Sequence[RawItem], kind: int) -> list[msgspec.Raw]:
     if kind == CALL:
         return list(map(ARGUMENTS, items))
     if kind == RESULT:
-        return [raw or item.content for raw, item in zip(map(OUTPUT, items), items, strict=True)]
+        outputs = list(map(OUTPUT, items))
+        return outputs if all(outputs) else [raw or item.content for raw, item in zip(outputs, items, strict=True)]
     if kind == REASONING:
-        return [item.content if is_blank(raw) else raw for raw, item in zip(map(SUMMARY, items), items, strict=True)]
+        raws = list(map(SUMMARY, items))
+        if min(map(len, raws), default=0) > LONGEST_BLANK:
+            return raws
+        return [item.content if is_blank(raw) else raw for raw, item in zip(raws, items, strict=True)]
     return list(map(CONTENT, items))
 
 
@@ -151,35 +154,47 @@ def is_blank(raw: msgspec.Raw) -> bool:
     return len(raw) <= LONGEST_BLANK and bytes(raw) in BLANK
 
 
-def text_of(raw: bytes | msgspec.Raw) -> str:
-    """The text of a stored content: a string, a list of parts, or something else as its JSON."""
+def is_longer(raw: msgspec.Raw, size: int) -> bool:
+    """Whether the text of a content is sure to have more characters than so many; short ones are not worth a look."""
+    if len(raw) <= size or len(raw) > 12 * size + 2:
+        return len(raw) > size and bytes(memoryview(raw)[:1]) == b'"'
+    data = bytes(raw)
+    # An escape takes six bytes for a character at most, or twelve where there are two; others up to four.
+    fewest = len(data) - 2 - 6 * data.count(b"\\")
+    return data[:1] == b'"' and (fewest if data.isascii() else fewest // 4) > size
+
+
+def text_of(raw: msgspec.Raw) -> str:
+    """The text of a stored content: a string, a list of parts, or something else as its JSON; nothing for nothing."""
+    if not raw:
+        return ""
     try:
-        return plain_text(CONTENT_DECODER.decode(raw), raw)
+        content = CONTENT_DECODER.decode(raw)
     except UNDECODABLE:
+        return json_text(raw)
+    return json_text(raw) if isinstance(content, TextPart) and content.text is None else plain_text(content)
+
+
+def json_text(raw: msgspec.Raw) -> str:
+    """A value as its JSON; one that cannot be decoded as it stands."""
+    try:
+        return msgspec.json.encode(decode_any(bytes(raw))).decode()
+    except BadRow:
         return bytes(raw).decode("utf-8", "replace")
 
 
-def texts_of(raws: Pieces) -> list[str]:
-    """The texts of many contents, decoded together where all can be."""
-    if not raws.lengths.all():  # some have none
-        return [text_of(raw) if raw else "" for raw in raws]
-    joined = b"[" + raws.joined(b",")[:-1] + b"]"
-    with contextlib.suppress(*UNDECODABLE):  # messages of one part each, as most agents write them
-        return [part.text for (part,) in ONE_PARTS_DECODER.decode(joined)]
-    try:
-        contents = CONTENTS_DECODER.decode(joined)
-    except UNDECODABLE:
-        return list(map(text_of, raws))
-    return [
-        content if isinstance(content, str) else plain_text(content, raw)
-        for content, raw in zip(contents, raws, strict=True)
-    ]
+def texts_of(raws: Sequence[msgspec.Raw]) -> list[str]:
+    """The texts of many contents, decoded together where all are of the usual forms."""
+    if all(raws):
+        with contextlib.suppress(*UNDECODABLE):
+            return list(map(plain_text, USUAL_DECODER.decode(b"[" + b",".join(raws) + b"]")))
+    return list(map(text_of, raws))
 
 
-def plain_text(content: Content, raw: bytes | msgspec.Raw) -> str:
+def plain_text(content: Content) -> str:
     """The words of a decoded content."""
-    if content is None or isinstance(content, str):
-        return content or ""
-    if isinstance(content, TextPart):
-        return bytes(raw).decode("utf-8", "replace") if content.text is None else content.text
-    return "\n".join([part if isinstance(part, str) else part.text or "" for part in content])
+    if isinstance(content, str):
+        return content
+    if isinstance(content, list):
+        return "\n".join([part if isinstance(part, str) else part.text or "" for part in content])
+    return "" if content is None else content.text or ""

@@ -4,32 +4,33 @@ Positions are numbered over prompt and output together, by the same `steps` that
 citation made from the table points at the right item.
 """
 
-import contextlib
-import functools
 import re
 from collections.abc import Sequence
 from typing import Any
 
 import msgspec
+import numpy as np
 
+from blade.rollouts.batch import Batch
 from blade.rollouts.conform import BadRow, decode_any, mended_items
 from blade.rollouts.formats import Format
 from blade.rollouts.layout import RawItem
 from blade.rollouts.steps import (
     CALL,
     CHAT_CALLS,
+    ENVIRONMENT,
     KINDS,
-    PLAIN_KINDS,
-    REASONING,
+    MESSAGE,
     RESULT,
     UNDECODABLE,
-    FullPart,
     Trajectory,
     expanded,
     is_blank,
     kind_of,
     name_of,
+    payload_of,
     split_prompt,
+    text_of,
 )
 from blade.rollouts.values import Item
 
@@ -46,32 +47,10 @@ class Beside(msgspec.Struct, omit_defaults=True):
     tools: Any = None
 
 
-Text = str | list[FullPart]
-
-
-class WholeItem(msgspec.Struct, gc=False):
-    """A stored item of the usual form, decoded with its texts; of any other form, `RawItem` leaves them undecoded."""
-
-    type: str | None = None
-    role: str | None = None
-    name: str | None = None
-    arguments: str | None = None
-    content: Text | None = None
-    output: Text | msgspec.UnsetType = msgspec.UNSET
-    summary: Text | None = None
-    tool_calls: None = None
-    call_id: str | None = None
-    tool_call_id: str | None = None
-    error: str | None = None
-    agent: str | None = None
-
-
 ANY = msgspec.json.Decoder(Any)
 BESIDE: msgspec.json.Decoder[Beside | None] = msgspec.json.Decoder(Beside | None)
-WHOLE: msgspec.json.Decoder[list[WholeItem]] = msgspec.json.Decoder(list[WholeItem])
 ITEMS: msgspec.json.Decoder[Trajectory] = msgspec.json.Decoder(list[RawItem] | str | None)
 TOP = msgspec.json.Decoder(dict[str, msgspec.Raw])
-USUAL: msgspec.json.Decoder[str | list[FullPart]] = msgspec.json.Decoder(str | list[FullPart])
 Stored = list[dict[str, Any]] | str | None
 """Items as a row keeps them, a text in their place, or nothing."""
 
@@ -85,66 +64,61 @@ def read_record(data: bytes) -> dict[str, Any]:
 
 
 def read_row(data: bytes, form: Format) -> tuple[dict[str, Any], list[Item]]:
-    """A row without its trajectory, and the trajectory, prompt first.
+    """A row without its trajectory, and the trajectory, prompt first."""
+    record, prompt, output = read_parts(data, form)
+    return record, typed_items(prompt, output, form)
+
+
+def read_parts(data: bytes, form: Format) -> tuple[dict[str, Any], Trajectory, Trajectory]:
+    """A row without its trajectory, its prompt and its output.
 
     Of the objects that hold prompt and output only what a diagnosis looks at is decoded; a row in an unusual shape is
     decoded whole.
     """
     if form.prompt is None and form.output is None:
-        return read_record(data), []
+        return read_record(data), None, None
     try:
         fields = TOP.decode(data)
-        record: dict[str, Any] = {}
-        items: dict[str, Any] = {}
-        for path in filter(None, (form.prompt, form.output)):
-            top, dot, _ = path.partition(".")
-            if dot and top in fields:
-                record[top], items[path] = held(fields[top], path)
-            else:
-                items[path] = items_at(fields, path)
-        prompt, output = items.get(form.prompt or ""), items.get(form.output or "")
-        if form.prompt is None:
-            prompt, output = split_prompt(output)
-        for name, raw in fields.items():
-            # A format of conversations may tell their end by its words.
-            if name not in record and (name not in items or form.prompt is None):
-                record[name] = ANY.decode(raw)
-        return record, typed_items(prompt, output, form)
+        prompt, output = (items_at(fields, path) for path in (form.prompt, form.output))
+        return beside_items(fields, form), *parted(prompt, output, form)
     except UNDECODABLE:
         record = read_record(data)
-        return record, read_items(record, form)
+        return record, *stored_parts(record, form)
 
 
-def held(raw: msgspec.Raw, path: str) -> tuple[Any, Any]:
-    """What is looked at of an object that holds items, and the items, in one look where they are of the usual form."""
-    top, _, name = path.partition(".")
-    if "." not in name and name not in Beside.__struct_fields__:
-        with contextlib.suppress(*UNDECODABLE):
-            whole = holder(name).decode(raw)
-            return {
-                key: value for key in Beside.__struct_fields__ if (value := getattr(whole, key)) is not None
-            }, whole.items
-    return msgspec.to_builtins(BESIDE.decode(raw)), items_at({top: raw}, path)
+def read_beside(data: bytes, form: Format) -> dict[str, Any]:
+    """A row without its trajectory; nothing of one that cannot be decoded whole."""
+    try:
+        return beside_items(TOP.decode(data), form)
+    except UNDECODABLE:
+        try:
+            return read_record(data)
+        except BadRow:
+            return {}
 
 
-@functools.cache
-def holder(name: str) -> msgspec.json.Decoder[Any]:
-    """A decoder of objects that hold items of the usual form under a name."""
-    items = ("items", list[WholeItem] | str | None, None)
-    return msgspec.json.Decoder(msgspec.defstruct("Holder", [items], bases=(Beside,), rename={"items": name}))
+def beside_items(fields: dict[str, msgspec.Raw], form: Format) -> dict[str, Any]:
+    """What a row says besides its trajectory, which a format of conversations keeps: it may tell their end by words."""
+    record: dict[str, Any] = {}
+    paths = [path for path in (form.prompt, form.output) if path is not None]
+    holders = {path.split(".")[0] for path in paths if "." in path}
+    for name, raw in fields.items():
+        if name in holders:
+            record[name] = msgspec.to_builtins(BESIDE.decode(raw))
+        elif name not in paths or form.prompt is None:
+            record[name] = ANY.decode(raw)
+    return record
 
 
-def items_at(fields: dict[str, msgspec.Raw], path: str) -> Any:
-    """The items at a path, whole where all are of the usual form; a path that leads nowhere leads to none."""
+def items_at(fields: dict[str, msgspec.Raw], path: str | None) -> Trajectory:
+    """The items at a path; a path that leads nowhere leads to none."""
+    if path is None:
+        return None
     *above, last = path.split(".")
     for name in above:
-        if name not in fields:
-            return None
-        fields = TOP.decode(fields[name]) or {}
+        fields = (TOP.decode(fields[name]) or {}) if name in fields else {}
     if last not in fields:
         return None
-    with contextlib.suppress(*UNDECODABLE):
-        return WHOLE.decode(fields[last])
     items = ITEMS.decode(fields[last])
     for item in items if isinstance(items, list) else ():
         if not is_blank(item.tool_calls):
@@ -152,75 +126,83 @@ def items_at(fields: dict[str, msgspec.Raw], path: str) -> Any:
     return items
 
 
-def typed_items(prompt: Any, output: Any, form: Format) -> list[Item]:
-    """Stored steps as values; the texts of half-decoded ones are decoded here."""
+def parted(prompt: Trajectory, output: Trajectory, form: Format) -> tuple[Trajectory, Trajectory]:
+    """Prompt and output, also of a format whose output holds both."""
+    return (prompt, output) if form.prompt is not None else split_prompt(output)
+
+
+def typed_items(prompt: Trajectory, output: Trajectory, form: Format) -> list[Item]:
+    """Stored steps as values, with their texts."""
+    before, after = expanded(prompt, prompt=True), expanded(output, prompt=False)
+    kinds = [kind_of(step.type, step.role, prompt=False) for step in after]
+    after, kinds = among_agents(after, kinds)
+    kinds = [kind_of(step.type, step.role, prompt=True) for step in before] + kinds
     names: dict[str, str | None] = {}
-    before = expanded(prompt, prompt=True)
-    made = [typed_item(item, names, position, True) for position, item in enumerate(before)]
-    after = enumerate(expanded(output, prompt=False), len(made))
-    made += [typed_item(item, names, position, False) for position, item in after]
-    return among_agents([with_error(item, form.error_opening) if item.kind == "tool_result" else item for item in made])
+    return [
+        typed_item(step, kind, position, form, names=names, prompt=position < len(before))
+        for position, (step, kind) in enumerate(zip([*before, *after], kinds, strict=True))
+    ]
 
 
-def typed_item(item: Any, names: dict[str, str | None], position: int, prompt: bool) -> Item:
-    """A stored step, whole or half decoded, as a value.
-
-    `names` remembers which tool each call is of, for the results that follow.
-    """
-    kind = PLAIN_KINDS.get(item.type or "")
-    if kind is None:
-        kind = kind_of(item.type, item.role, prompt=prompt)
-    call_id, name, role, payload = item.call_id or item.tool_call_id, item.name, item.role, item.content
+def typed_item(
+    step: RawItem, kind: int, position: int, form: Format, *, names: dict[str, str | None], prompt: bool
+) -> Item:
+    """A stored step as a value; `names` remembers which tool each call is of, for the results that follow."""
+    call_id, name, text = step.call_id or step.tool_call_id, step.name, text_of(payload_of(step, kind))
     if kind == CALL:
         if call_id is not None:
             names[call_id] = name
-        name, role, payload = name_of(item, kind), None, item.arguments
+        name = name_of(step, kind)
     elif kind == RESULT:
-        name, role, payload = (
-            name or names.get(call_id or ""),
-            None,
-            item.output if item.output or item.output in ("", []) else payload,
-        )
-    elif kind == REASONING:
-        summary = item.summary
-        blank = is_blank(summary) if isinstance(summary, msgspec.Raw) else not summary
-        payload = payload if blank else summary
+        name = name or names.get(call_id or "")
     return Item(
         position=position,
         kind=KINDS[kind],
-        role=role,
+        role=None if kind in (CALL, RESULT) else step.role,
         name=name,
-        text=payload if isinstance(payload, str) else decoded_text(payload) if payload else "",
+        text=text,
         call_id=call_id,
         prompt=prompt,
-        error=(decoded_text(item.error) or None) if item.error else None,
-        agent=(decoded_text(item.agent) or None) if item.agent else None,
+        error=error_in(step, kind, text, form),
+        agent=text_of(step.agent) or None,
     )
 
 
-def decoded_text(stored: msgspec.Raw | Text) -> str:
-    """The text of a content that was stored in parts or is not decoded, as `text_of` gives it of a decoded one."""
-    found: Text
-    if isinstance(stored, msgspec.Raw):
-        try:
-            found = USUAL.decode(stored)
-        except UNDECODABLE:
-            return text_of(ANY.decode(stored))
-    else:
-        found = stored
-    if isinstance(found, str):
-        return found
-    return found[0].text if len(found) == 1 else "\n".join([part.text for part in found])
+def error_in(step: RawItem, kind: int, text: str, form: Format) -> str | None:
+    """The error of a step: one that it states, or its form says that the call failed: an opening, or `{"error": …}`."""
+    if step.error and (stated := text_of(step.error)):
+        return stated
+    if kind != RESULT:
+        return None
+    said = text.lstrip()
+    if form.error_opening is not None and said.startswith(form.error_opening):
+        return said.split("\n", 1)[0]
+    return stated_error(said) if ERROR_OBJECT.match(said) else None
+
+
+def stated_error(text: str) -> str | None:
+    """What a JSON object says under `error`; `None` where that is nothing."""
+    try:
+        value = msgspec.json.decode(text)
+    except (msgspec.MsgspecError, RecursionError):
+        return None
+    error = value.get("error") if isinstance(value, dict) else None
+    if error in (None, "", False, [], {}):
+        return None
+    return error if isinstance(error, str) else msgspec.json.encode(error).decode()
 
 
 def read_items(record: dict[str, Any], form: Format) -> list[Item]:
     """The trajectory of a decoded row, prompt first."""
+    return typed_items(*stored_parts(record, form), form)
+
+
+def stored_parts(record: dict[str, Any], form: Format) -> tuple[Trajectory, Trajectory]:
+    """Prompt and output of a decoded row."""
     prompt, output = (
         ITEMS.decode(msgspec.json.encode(stored_items(record, path))) for path in (form.prompt, form.output)
     )
-    if form.prompt is None:
-        prompt, output = split_prompt(output)
-    return typed_items(prompt, output, form)
+    return parted(prompt, output, form)
 
 
 def stored_items(record: dict[str, Any], path: str | None) -> Stored:
@@ -236,63 +218,46 @@ def stored_items(record: dict[str, Any], path: str | None) -> Stored:
         return None
 
 
-def text_of(content: Any) -> str:
-    """The text of a content: a string, a list of parts, or something else as its JSON."""
-    if content is None:
-        return ""
-    if isinstance(content, str):
-        return content
-    if isinstance(content, dict) and isinstance(content.get("text"), str):
-        return str(content["text"])
-    if isinstance(content, list) and all(isinstance(part, str | dict) for part in content):
-        texts = [part if isinstance(part, str) else part.get("text") for part in content]
-        if all(text is None or isinstance(text, str) for text in texts):
-            return "\n".join([text or "" for text in texts])
-    return text_of_json(content)
-
-
-def with_error(item: Item, opening: str | None) -> Item:
-    """A tool result with its error, where its form says that the call failed: the opening, or `{"error": …}`."""
-    if item.kind != "tool_result" or item.error is not None:
-        return item
-    text = item.text.lstrip()
-    if opening is not None and text.startswith(opening):
-        return msgspec.structs.replace(item, error=text.split("\n", 1)[0])
-    error = stated_error(text) if ERROR_OBJECT.match(text) else None
-    return item if error is None else msgspec.structs.replace(item, error=error)
-
-
-def stated_error(text: str) -> str | None:
-    """What a JSON object says under `error`; `None` where that is nothing."""
-    try:
-        value = msgspec.json.decode(text)
-    except (msgspec.MsgspecError, RecursionError):
-        return None
-    error = value.get("error") if isinstance(value, dict) else None
-    return None if error in (None, "", False, [], {}) else error if isinstance(error, str) else text_of_json(error)
-
-
-def text_of_json(value: Any) -> str:
-    return msgspec.json.encode(value).decode()
-
-
-def among_agents(items: Sequence[Item]) -> list[Item]:
-    """The items with their speakers as agents, where messages carry at least two names.
+def among_agents(steps: Sequence[RawItem], kinds: Sequence[int]) -> tuple[list[RawItem], list[int]]:
+    """The steps of an output with their speakers as agents, where messages carry at least two names; and their kinds.
 
     Such logs are written from one agent's side, where all the others are `user`. One that runs the others' code is no
     agent: its messages are results, and AutoGen's say by their form whether the code failed.
     """
-    spoken = [item for item in items if item.kind in ("message", "environment") and item.name and not item.prompt]
-    if len({item.name for item in spoken}) < 2:
-        return list(items)
-    executors = {item.name for item in spoken if EXECUTED.match(item.text)}
-    named = {id(item) for item in spoken}
-    return [as_spoken(item, executors) if id(item) in named else item for item in items]
+    steps, kinds = list(steps), list(kinds)
+    spoken = [at for at, step in enumerate(steps) if step.name and kinds[at] in (MESSAGE, ENVIRONMENT)]
+    if len({steps[at].name for at in spoken}) < 2:
+        return steps, kinds
+    texts = {at: text_of(steps[at].content) for at in spoken}
+    executors = {steps[at].name for at in spoken if EXECUTED.match(texts[at])}
+    for at in spoken:
+        kinds[at] = RESULT if steps[at].name in executors else MESSAGE
+        steps[at] = as_result(steps[at], texts[at]) if kinds[at] == RESULT else as_message(steps[at])
+    return steps, kinds
 
 
-def as_spoken(item: Item, executors: set[str | None]) -> Item:
-    if item.name not in executors:
-        return msgspec.structs.replace(item, kind="message", agent=item.agent or item.name, name=None)
-    ran = EXECUTED.match(item.text)
-    error = item.text.strip().splitlines()[-1] if ran is not None and ran[1] != "0" else None
-    return msgspec.structs.replace(item, kind="tool_result", role=None, error=item.error or error)
+def as_message(step: RawItem) -> RawItem:
+    """What an agent says to others."""
+    agent = step.agent if text_of(step.agent) else msgspec.Raw(msgspec.json.encode(step.name))
+    return msgspec.structs.replace(step, name=None, agent=agent)
+
+
+def as_result(step: RawItem, text: str) -> RawItem:
+    """What became of code that was run."""
+    ran = EXECUTED.match(text)
+    failed = ran is not None and ran[1] != "0" and is_blank(step.error)
+    error = msgspec.Raw(msgspec.json.encode(text.strip().splitlines()[-1])) if failed else step.error
+    return msgspec.structs.replace(step, output=step.content, error=error)
+
+
+def batch_among_agents(batch: Batch) -> Batch:
+    """The batch with speakers as agents in rows whose messages carry at least two names."""
+    spoken = np.flatnonzero(np.isin(batch.kinds, (MESSAGE, ENVIRONMENT)))
+    named = [at for at in spoken.tolist() if batch.steps[at].name]
+    if not named:
+        return batch
+    steps, kinds = list(batch.steps), batch.kinds.copy()
+    for row in np.unique(batch.row[named]).tolist():
+        own = batch.span(row)
+        steps[own], kinds[own] = among_agents(steps[own], kinds[own].tolist())
+    return Batch(steps, batch.row, kinds, batch.asked, batch.before)

@@ -5,10 +5,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from rollout_rows import Row, analyze_rows, call, message, result, rollout
 
-from blade.diagnosis.arguments import invalid_call
-from blade.rollouts import Item
+from blade.diagnosis.arguments import OFTEN, Call, Offered, fault_of
 
 SCHEMA = {
     "type": "object",
@@ -33,13 +34,13 @@ ODD = [
 """What schemas of tools look like that nobody checked."""
 
 
-def made(*arguments: Any, name: str = "click") -> list[Item]:
+def made(*arguments: Any, name: str = "click") -> list[Call]:
     texts = [given if isinstance(given, str) else json.dumps(given) for given in arguments]
-    return [Item(position=n, kind="tool_call", name=name, text=text) for n, text in enumerate(texts)]
+    return [Call(name, text, position) for position, text in enumerate(texts)]
 
 
 @pytest.mark.parametrize(
-    "given",
+    "arguments",
     [
         pytest.param({"x": [1]}, id="wrong_type"),
         pytest.param({"x": True}, id="a_flag_is_no_number"),
@@ -51,38 +52,69 @@ def made(*arguments: Any, name: str = "click") -> list[Item]:
         pytest.param("{x: 1}", id="no_json"),
     ],
 )
-def test_a_call_its_schema_does_not_allow_is_found(given: Any) -> None:
-    assert invalid_call(made(given), [CLICK]) == 0
+def test_a_call_its_schema_does_not_allow_is_found(arguments: Any) -> None:
+    assert Offered([CLICK]).invalid_call(made(arguments)) == 0
 
 
 @pytest.mark.parametrize(
-    "given",
+    "arguments",
     [
         pytest.param({"x": 2.0, "label": None, "share": 1}, id="numbers"),
         pytest.param({"x": 1, "label": None, "mode": None}, id="null_is_left_out"),
     ],
 )
-def test_a_call_its_schema_allows_is_not(given: Any) -> None:
-    assert invalid_call(made(given), [CLICK]) is None
+def test_a_call_its_schema_allows_is_not(arguments: Any) -> None:
+    assert Offered([CLICK]).invalid_call(made(arguments)) is None
 
 
 def test_an_open_schema_allows_what_it_does_not_name() -> None:
     tool = {"type": "function", "function": {"name": "click", "parameters": {"type": "object"}}}
-    assert invalid_call(made({"whatever": 1}), [tool]) is None
+    assert Offered([tool]).invalid_call(made({"whatever": 1})) is None
 
 
 def test_a_tool_nobody_offered_is_found() -> None:
-    assert invalid_call(made({"x": 1}, name="klick"), [CLICK]) == 0
+    assert Offered([CLICK]).invalid_call(made({"x": 1}, name="klick")) == 0
 
 
 def test_without_schemas_nothing_is_invalid() -> None:
-    assert invalid_call(made({"y": 1}), []) is None
-    assert invalid_call(made({"y": 1}), [{"type": "web_search"}]) is None
+    assert Offered([]).invalid_call(made({"y": 1})) is None
+    assert Offered([{"type": "web_search"}]).invalid_call(made({"y": 1})) is None
 
 
 def test_what_was_made_right_later_was_a_slip() -> None:
-    assert invalid_call(made({"x": "1"}, {"x": 1}), [CLICK]) is None
-    assert invalid_call(made({"x": 1}, {"x": "1"}), [CLICK]) == 1
+    assert Offered([CLICK]).invalid_call(made({"x": "1"}, {"x": 1})) is None
+    assert Offered([CLICK]).invalid_call(made({"x": 1}, {"x": "1"})) == 1
+
+
+TYPES_OF_X = st.sampled_from(
+    ("string", "integer", "number", "boolean", "array", "object", "null", "odd", ["integer"], 5)
+)
+KINDS = ("string", "integer", "number", "boolean", "array", "object", "null", "odd", ["integer"], 5)
+GIVEN = st.one_of(
+    st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False), st.text(max_size=2), st.lists(st.integers()),
+    st.dictionaries(st.text(max_size=1), st.integers()),
+)  # fmt: skip
+CALLS = st.dictionaries(st.sampled_from(("x", "y", "", "z")), GIVEN, max_size=3)
+
+
+@given(
+    kind=st.sampled_from(KINDS),
+    required=st.sampled_from(([], ["x"], ["x", "y"], [[]], None)),
+    is_closed=st.booleans(),
+    calls=st.lists(st.one_of(CALLS.map(json.dumps), st.sampled_from(("", "[1]", "{", "null"))), max_size=4),
+)
+def test_a_tool_that_is_often_called_is_judged_as_at_first(
+    kind: Any, required: Any, is_closed: bool, calls: list[str]
+) -> None:
+    properties = {"x": {"type": kind}, "y": {"type": "string"}}
+    schema = {"properties": properties, "required": required, "additionalProperties": not is_closed}
+    tools = Offered([{"type": "function", "name": "click", "parameters": schema}])
+    for _ in range(OFTEN):
+        tools.allow("click", "{}")
+
+    assert [tools.allow("click", text) for text in calls] == [
+        fault_of("click", text, {"click": schema}) is None for text in calls
+    ]
 
 
 def clicked(task: int, reward: float, x: Any) -> Row:

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from rollout_rows import read_rows, rollout
 
-from blade.diagnosis.differences import Conventions
 from blade.diagnosis.judging import decide_success, make_outcomes
 from blade.diagnosis.predictors import (
     Features,
+    Turn,
     Value,
     features_by_task,
     field_features,
@@ -19,7 +19,6 @@ from blade.diagnosis.predictors import (
 from blade.diagnosis.signals import find_signals
 from blade.metrics import Outcomes
 from blade.metrics.values import Floats
-from blade.rollouts import Item, Rollout
 from blade.rollouts.values import Expected, ExpectedCall
 
 
@@ -106,16 +105,16 @@ def test_a_second_split_must_add_to_the_first() -> None:
 
 def test_a_task_is_known_by_what_it_expects_and_how_it_begins() -> None:
     calls = [ExpectedCall(name="look"), ExpectedCall(name="pay"), ExpectedCall(name="pay")]
-    item = Item(position=0, kind="message", role="user", text="Please book, for me", prompt=True)
-    rollout = Rollout(task="a", repeat=0, items=[item], expected=Expected(calls=calls, outputs=["7"]))
+    prompt = [Turn("user", "Please book, for me")]
 
-    assert task_features(rollout, Conventions(reading=frozenset({"look"}))) == {
-        "expected changes": 2.0,
-        "the tools expected": frozenset({"pay"}),
+    assert task_features(Expected(calls=calls, outputs=["7"]), prompt, tools=4) == {
+        "expected changes": 3.0,
+        "the tools expected": frozenset({"look", "pay"}),
         "texts to be said": 1.0,
         "characters in the prompt": 19.0,
         "messages in the prompt": 1.0,
         "first words": "please book",
+        "tools offered": 4.0,
     }
 
 
@@ -161,9 +160,7 @@ def test_parts_of_an_object_of_results_are_no_features(tmp_path: Path) -> None:
 
 
 def test_what_a_simulated_user_says_first_is_no_feature_of_the_task() -> None:
-    opening = Item(position=0, kind="message", role="user", text="Hi there!", prompt=True)
-    rollout = Rollout(task="a", repeat=0, items=[opening], expected=Expected(script="Cancel trip X1."))
-    found = task_features(rollout, Conventions())
+    found = task_features(Expected(script="Cancel trip X1."), [Turn("user", "Hi there!")], tools=0)
 
     assert (found["first words"], found["characters in the user's script"]) == ("cancel trip", 15.0)
     assert not any("prompt" in name for name in found)

@@ -44,22 +44,29 @@ ANSWER_FIELDS = ("extracted_answer", "parsed_option", "extracted_judgement", "pr
 CALL_FIELDS = ("ground_truth", "expected_answer", "calls", "expected_action", "task.evaluation_criteria.actions")
 STATUS_FIELDS = {"base_status": "base", "plus_status": "plus"}
 """Fields that hold the outcome of one named suite of tests: `pass`, or what went wrong."""
+SAID_FIELD = "task.evaluation_criteria.communicate_info"
+EXPECTING = frozenset({*EXPECTED_FIELDS, *CALL_FIELDS, SAID_FIELD, "task", "expected", "schema", "schema_str"})
+TESTING = frozenset({*STATUS_FIELDS, "instruction_id_list", "container_services"})
+READ = EXPECTING | TESTING | {
+    *ANSWER_FIELDS, "options", "schema_type", "follow_instruction_list", "response", "responses_create_params",
+}  # fmt: skip
+"""Fields that are looked at below, and those that hold the request and its answer."""
 
 
 def expected(record: dict[str, Any]) -> Expected | None:
     """What a row's verifier fields say that the task asks for."""
-    found = (value_at(record, path) for path in CALL_FIELDS)
-    calls = next(
-        (c for value in found if (c := listed_calls([value] if isinstance(value, dict) else value)) is not None), None
-    )
-    outputs = value_at(record, "task.evaluation_criteria.communicate_info")
-    made = Expected(
-        answers=expected_answers(record),
-        calls=calls,
-        outputs=[str(text) for text in outputs] if isinstance(outputs, list) else None,
-        answer_schema=answer_schema(record),
-    )
-    return None if made == Expected() else made
+    if record.keys().isdisjoint(EXPECTING):
+        return None
+    paths = CALL_FIELDS if "task" in record else [path for path in CALL_FIELDS if path in record]
+    found = [value for path in paths if isinstance(value := value_at(record, path), dict | list)]
+    listed = (listed_calls(value if isinstance(value, list) else [value]) for value in found)
+    calls = next((one for one in listed if one is not None), None)
+    outputs = value_at(record, SAID_FIELD) if "task" in record or SAID_FIELD in record else None
+    said = [str(text) for text in outputs] if isinstance(outputs, list) else None
+    answers, schema = expected_answers(record), answer_schema(record)
+    if all(part is None for part in (answers, calls, said, schema)):
+        return None
+    return Expected(answers=answers, calls=calls, outputs=said, answer_schema=schema)
 
 
 def expected_answers(record: dict[str, Any]) -> list[str] | None:
@@ -114,6 +121,8 @@ def answer(record: dict[str, Any]) -> str | None:
 
 def tests(record: dict[str, Any]) -> dict[str, TestStatus]:
     """Outcomes that servers list by name: instructions, services, suites."""
+    if record.keys().isdisjoint(TESTING):
+        return {}
     return {**instruction_tests(record), **service_tests(record), **suite_tests(record)}
 
 
