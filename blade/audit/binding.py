@@ -7,11 +7,11 @@ when they point clearly to a value that it is not; unbound otherwise. The headin
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
 from blade.audit.figures import Figure, Pair, agrees, find_figures, find_pairs
-from blade.audit.markdown import CODE_CLOSE, CODE_OPEN
+from blade.audit.markdown import CODE, CODE_CLOSE, CODE_OPEN, without_code_marks
 from blade.audit.mentions import TASK_HEAD, Spoken, tasks_in
 from blade.audit.task_rates import TaskRates
 from blade.audit.verdicts import FOLLOWS, Check
@@ -44,12 +44,16 @@ FROM_ABOVE = 0.25
 """What a word in a heading counts."""
 NOUN = re.compile(r"\s*(?:of\s+(?:the\s+|all\s+|its\s+)?[\d,]+\s+)?((?:\w+[\s-]+){0,2}\w+)", re.IGNORECASE)
 """Words right behind a number, of which one may say what it counts."""
+OWNED = re.compile(r'\b(?:tasks|causes|reading_list)(?:\["([^"]+)"\]|\.(\w+))')
 GLOSSARY = {
     "solv": "pass",
     "succeed": "pass",
     "success": "pass",
     "attempt": "rollout",
     "tri": "rollout",
+    "trial": "rollout",
+    "run": "rollout",
+    "conversation": "rollout",
     "problem": "task",
     "question": "task",
 }
@@ -93,6 +97,9 @@ class Binder:
         self.nouns = {noun for noun in self.totals if counted[noun] > 1}
         """What is counted in all and of parts, as stems: tasks and rollouts."""
         self.task_rates = TaskRates(self.by_address)
+        self.owners = [owner_of(value) for value in self.values]
+        """The task that a value is of, if it is of one."""
+        self.named: set[str] = set()
         self.figures: Sequence[Figure] = ()
         self.bases: dict[int, Figure] = {}
         self.portions: dict[int, Figure] = {}
@@ -104,6 +111,9 @@ class Binder:
         self.figures = figures = find_figures(spoken.text)
         self.base_before, self.tied = "", {}
         pairs = find_pairs(spoken.text, figures)
+        alike = {pair.first.start: pair.first for pair in pairs}
+        self.figures = figures = [alike.get(figure.start, figure) for figure in figures]  # of `50–73 %` both are shares
+        self.named = tasks_named(spoken, self.task_rates.rates)
         fractions = [pair for pair in pairs if pair.kind == "fraction"]
         self.bases = {pair.first.start: pair.second for pair in fractions}
         self.portions = {pair.second.start: pair.first for pair in fractions}
@@ -130,8 +140,7 @@ class Binder:
             return False
         if len(spoken.around) > 1 and TASK_HEAD.fullmatch(spoken.around[1]):
             return False
-        is_part = figure.start in self.bases or figure.start in self.portions
-        return not figure.word or (figure.value > 1 and (is_part or bool(self.noun_at(figure, spoken))))
+        return not figure.word or figure.value > 1 or figure.start in self.bases
 
     def noun_at(self, figure: Figure, spoken: Spoken) -> str:
         """What a number counts, or a percentage is of, where the words behind it or the head of its column say."""
@@ -206,6 +215,7 @@ class Binder:
         """Values that the words around a number speak of, the strongest first; `whole` is what it is a part of."""
         weights, noun = word_weights(figure, spoken), self.noun_at(figure, spoken)
         places = {place for word in weights for place in self.by_word.get(word, ())}
+        places = {place for place in places if self.owners[place] is None or self.owners[place] in self.named}
         counted = "" if whole or figure.unit else noun
         found = [self.score(self.values[place], weights, counted) for place in places]
         if figure.unit == "%":  # `28 % of the tasks never pass, 52 % sometimes`
@@ -339,6 +349,18 @@ def is_its_own(one: Candidate, found: list[Candidate]) -> bool:
         for other in found
         if other.score > one.score
     )
+
+
+def owner_of(value: Value) -> str | None:
+    """The task that a value is of: it is only meant where the task is named."""
+    found = OWNED.search(value.written)
+    return None if found is None else found[1] or found[2]
+
+
+def tasks_named(spoken: Spoken, known: Collection[str]) -> set[str]:
+    """Tasks that a text or the head of its row names."""
+    head = without_code_marks(spoken.around[0]).strip() if spoken.around else ""
+    return {key for key, *_ in tasks_in(spoken.text)} | {key for key in (*CODE.findall(spoken.text), head) if key in known}
 
 
 def parent_of(value: Value) -> str:

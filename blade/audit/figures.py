@@ -6,7 +6,7 @@ much and is not a figure. Neighbouring figures make a fraction (`3 of 5`), an in
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import lru_cache
 from itertools import pairwise
 from typing import Literal, NamedTuple
@@ -79,11 +79,14 @@ NO_FIGURES = re.compile(
     re.IGNORECASE,
 )
 """Numbers that say nothing about how much, or only how an interval was made."""
-PART = "|".join(sorted((re.sub(r"[ -]", "[ -]", part) for part in PARTS), key=len, reverse=True))
+def _spelled(words: Collection[str]) -> str:
+    return "|".join(sorted((re.sub(r"[ -]", "[ -]", word) for word in words), key=len, reverse=True))
+
+
 WORD = re.compile(
-    rf"\b(?:(?P<part>(?<!first )(?<!second )(?<!other )(?:{PART})(?=\s+(?:of|as)\b)"
-    rf"|half(?=\s+(?:the|all|its|their|these|those)\b))"
-    rf"|(?:{'|'.join(sorted((re.sub(r'[ -]', '[ -]', word) for word in WORDS), key=len, reverse=True))}))\b",
+    rf"\b(?:(?P<part>(?<!first )(?<!second )(?<!other )(?:{_spelled(PARTS)})(?=\s+(?:of|as)\b)"
+    rf"|half(?=\s+(?:the|all|its|their|these|those)\b)|{_spelled([part for part in PARTS if part.endswith('s')])}"
+    rf"|one in (?P<of>{_spelled([word for word, number in WORDS.items() if number > 1])}))|once(?=\s+(?:in|out\s+of)\s)|{_spelled(WORDS)})\b",
     re.IGNORECASE,
 )
 HEDGES: tuple[tuple[Hedge, str], ...] = (
@@ -97,7 +100,7 @@ HEDGES: tuple[tuple[Hedge, str], ...] = (
 HEDGE = re.compile("|".join(rf"(?P<h{n}>(?<![\w])(?:{words}))" for n, (_, words) in enumerate(HEDGES)), re.IGNORECASE)
 BEHIND_HEDGE = re.compile(r"^\s*(?:a\s+|the\s+)?$")
 JOINTS: tuple[tuple[Pairing, re.Pattern[str]], ...] = (
-    ("fraction", re.compile(r"\s+(?:out\s+)?of\s+(?:(?:the|all|its|their|these|those|a\s+total\s+of|which)\s+)*|/")),
+    ("fraction", re.compile(r"\s+(?:times?\s+)?(?:(?:out\s+)?of|in)\s+(?:(?:the|all|its|their|these|those|a\s+total\s+of|which)\s+)*|/")),
     ("interval", re.compile(r"\s*(?:–|—|‑|-|\.\.|…)\s*|\s+(?:to|through)\s+")),
     ("change", re.compile(r"\s*(?:→|->|⇒|=>)\s*")),
     ("spread", re.compile(r"\s*(?:±|\+/-|\+-)\s*")),
@@ -163,8 +166,9 @@ def find_pairs(text: str, figures: Sequence[Figure]) -> list[Pair]:
     kept, pairs, taken = hidden(text), list[Pair](), -1
     for left, right in pairwise(figures):
         between, before = kept[left.end : right.start], kept[max(0, left.start - 12) : left.start].lower()
+        is_said = left.word or re.search(r"\bin\b", between) is None  # `once in four`, not `12 in 2024`
         can_be = {
-            "fraction": not (left.unit or right.unit) and left.is_whole and right.is_whole,
+            "fraction": not (left.unit or right.unit) and left.is_whole and right.is_whole and is_said,
             "change": True,
         }
         is_alike = left.unit in ("", right.unit)
@@ -224,9 +228,10 @@ def _figure(found: re.Match[str], text: str) -> Figure:
 
 def _word_figure(found: re.Match[str], text: str) -> Figure:
     said, hedge = found[0].lower().replace("-", " "), _hedge(text, found.start())
-    value, unit = float(PARTS[said] if found["part"] else WORDS[said]), ""
+    value, unit = float(WORDS.get(said, 1)), ""
     if found["part"]:
-        unit, hedge = "x" if value < 10 else "%", hedge or "about"
+        value = 100.0 / WORDS[found["of"].lower().replace("-", " ")] if found["of"] else PARTS[said]
+        unit, hedge = "x" if value < 10 and not found["of"] else "%", hedge or "about"
     return Figure(value, unit, 0.5, hedge, False, found.start(), found.end(), word=True)
 
 
