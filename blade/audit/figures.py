@@ -79,12 +79,14 @@ NO_FIGURES = re.compile(
     re.IGNORECASE,
 )
 """Numbers that say nothing about how much, or only how an interval was made."""
+
+
 def _spelled(words: Collection[str]) -> str:
     return "|".join(sorted((re.sub(r"[ -]", "[ -]", word) for word in words), key=len, reverse=True))
 
 
 WORD = re.compile(
-    rf"\b(?:(?P<part>(?<!first )(?<!second )(?<!other )(?:{_spelled(PARTS)})(?=\s+(?:of|as)\b)"
+    rf"\b(?:(?P<part>(?<!first )(?<!second )(?<!other )(?:{_spelled(PARTS)})(?=\s+(?:of|as)\b|[,.;:)]|$)"
     rf"|half(?=\s+(?:the|all|its|their|these|those)\b)|{_spelled([part for part in PARTS if part.endswith('s')])}"
     rf"|one in (?P<of>{_spelled([word for word, number in WORDS.items() if number > 1])}))|once(?=\s+(?:in|out\s+of)\s)|{_spelled(WORDS)})\b",
     re.IGNORECASE,
@@ -100,7 +102,12 @@ HEDGES: tuple[tuple[Hedge, str], ...] = (
 HEDGE = re.compile("|".join(rf"(?P<h{n}>(?<![\w])(?:{words}))" for n, (_, words) in enumerate(HEDGES)), re.IGNORECASE)
 BEHIND_HEDGE = re.compile(r"^\s*(?:a\s+|the\s+)?$")
 JOINTS: tuple[tuple[Pairing, re.Pattern[str]], ...] = (
-    ("fraction", re.compile(r"\s+(?:times?\s+)?(?:(?:out\s+)?of|in)\s+(?:(?:the|all|its|their|these|those|a\s+total\s+of|which)\s+)*|/")),
+    (
+        "fraction",
+        re.compile(
+            r"\s+(?:times?\s+)?(?:(?:out\s+)?of|in)\s+(?:(?:the|all|its|their|these|those|a\s+total\s+of|which)\s+)*|/"
+        ),
+    ),
     ("interval", re.compile(r"\s*(?:–|—|‑|-|\.\.|…)\s*|\s+(?:to|through)\s+")),
     ("change", re.compile(r"\s*(?:→|->|⇒|=>)\s*")),
     ("spread", re.compile(r"\s*(?:±|\+/-|\+-)\s*")),
@@ -166,7 +173,7 @@ def find_pairs(text: str, figures: Sequence[Figure]) -> list[Pair]:
     kept, pairs, taken = hidden(text), list[Pair](), -1
     for left, right in pairwise(figures):
         between, before = kept[left.end : right.start], kept[max(0, left.start - 12) : left.start].lower()
-        is_said = left.word or re.search(r"\bin\b", between) is None  # `once in four`, not `12 in 2024`
+        is_said = re.search(r"\bin\b", between) is None or (left.word and left.value <= right.value)  # not `12 in 2024`
         can_be = {
             "fraction": not (left.unit or right.unit) and left.is_whole and right.is_whole and is_said,
             "change": True,
