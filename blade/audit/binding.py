@@ -122,10 +122,10 @@ class Binder:
         self.core = [value for value in self.values if not value.names and value.counted in ("task", "rollout")]
         """How many tasks and rollouts there are of each kind, over the whole run."""
         self.with_ends = [
-            (value, ends[0], ends[1])
+            (value, *self.by_address[f"{parent}/ci95"][:2])
             for parent, values in self.by_address.items()
             for value in values
-            if value.address == f"{parent}/value" and len(ends := self.by_address.get(f"{parent}/ci95", ())) == 2
+            if value.address == f"{parent}/value" and len(self.by_address.get(f"{parent}/ci95", ())) == 2
         ]
         """Values with the ends of their intervals."""
         self.figures: Sequence[Figure] = ()
@@ -246,9 +246,9 @@ class Binder:
         for parent, said in self.said_of.items():
             values = self.by_address[parent]
             weight = sum(self.rarity[word] for word in said)
-            if weight >= ENOUGH and 2 * weight >= sum(self.rarity[word] for word in values[0].names[-1]):
-                if parent not in self.outdone:
-                    yield values
+            is_half = 2 * weight >= sum(self.rarity[word] for word in values[0].names[-1])
+            if weight >= ENOUGH and is_half and parent not in self.outdone:
+                yield values
 
     def note_objects(self, spoken: Spoken) -> None:
         """Which words of which names a text says, and which objects are outdone by one that it says more of."""

@@ -88,7 +88,8 @@ def _spelled(words: Collection[str]) -> str:
 WORD = re.compile(
     rf"\b(?:(?P<part>(?<!first )(?<!second )(?<!other )(?:{_spelled(PARTS)})(?=\s+(?:of|as)\b|[,.;:)]|$)"
     rf"|half(?=\s+(?:the|all|its|their|these|those)\b)|{_spelled([part for part in PARTS if part.endswith('s')])}"
-    rf"|one in (?P<of>{_spelled([word for word, number in WORDS.items() if number > 1])}))|once(?=\s+(?:in|out\s+of)\s)|{_spelled(WORDS)})\b",
+    rf"|one in (?P<of>{_spelled([word for word, number in WORDS.items() if number > 1])}))"
+    rf"|once(?=\s+(?:in|out\s+of)\s)|{_spelled(WORDS)})\b",
     re.IGNORECASE,
 )
 HEDGES: tuple[tuple[Hedge, str], ...] = (
