@@ -30,8 +30,6 @@ MOST_BEHIND = 3
 """Words behind a number that are surely about what it counts."""
 MANY_WORDS = 6
 """Words of a name that nobody leaves out; of a longer one some are."""
-MOST_BETWEEN = 3
-"""Words between a number and its interval, at most."""
 WHOLE = re.compile(r"\b(?:of|over|across|all)\s+(?:the\s+|all\s+|its\s+)*$", re.IGNORECASE)
 """What stands before a number that says how many there are in all."""
 UNITS = {"%": 100.0, "pp": 100.0, "": 1.0}
@@ -131,13 +129,12 @@ class Binder:
         self.figures: Sequence[Figure] = ()
         self.bases: dict[int, Figure] = {}
         self.portions: dict[int, Figure] = {}
-        self.tied: dict[int, list[Value]] = {}
         self.base_before = ""
 
     def check(self, spoken: Spoken) -> Iterator[Check]:
         """What became of every number of a text."""
         self.figures = figures = find_figures(spoken.text)
-        self.base_before, self.tied = "", {}
+        self.base_before = ""
         pairs = find_pairs(spoken.text, figures)
         alike = {pair.first.start: pair.first for pair in pairs}
         self.figures = figures = [alike.get(figure.start, figure) for figure in figures]  # of `50–73 %` both are shares
@@ -154,11 +151,6 @@ class Binder:
                 found.append((figure, settled[figure.start]))
             elif self.is_stated(figure, spoken):
                 found.append((figure, self.check_figure(figure, spoken, bound)))
-            ends = next((pair for pair in pairs if pair.kind == "interval" and pair.first == figure), None)
-            if ends is not None:
-                settled |= self.interval(ends, spoken)
-                if figure.start in settled:
-                    found[-1] = (figure, settled[figure.start])
         together = self.together(found, pairs, spoken, bound)
         for figure, check in found:
             check = together.get(figure.start, check)
@@ -185,18 +177,6 @@ class Binder:
                     return known
         return ""
 
-    def interval(self, pair: Pair, spoken: Spoken) -> dict[int, Check]:
-        """The ends of an interval right behind a number, where they are those of its value."""
-        before = [one for one in self.figures if one.end <= pair.start][-1:]
-        if not before or len(re.findall(r"\w+", spoken.text[before[0].end : pair.start])) > MOST_BETWEEN:
-            return {}
-        for value in self.tied.get(before[0].start, ()):
-            ends = [one for one in self.by_address.get(f"{parent_of(value)}/ci95", ()) if "| ci" in one.written]
-            figures = [pair.first, pair.second]
-            if len(ends) == 2 and all(map(says, figures, ends)):
-                return {figure.start: spoken.check(figure, "supported", why=ends[0].written) for figure in figures}
-        return {}
-
     def together(
         self, found: Sequence[tuple[Figure, Check]], pairs: Sequence[Pair], spoken: Spoken, bound: Mapping[int, Value]
     ) -> dict[int, Check]:
@@ -206,7 +186,8 @@ class Binder:
         object that has a name, two values and half of the name's words.
         """
         told: dict[int, Check] = {}
-        open_ones = {figure.start: figure for figure, check in found if check.verdict == "unbound"}
+        ends = {one.start for pair in pairs if pair.kind == "interval" for one in (pair.first, pair.second)}
+        open_ones = {one.start for one, check in found if check.verdict == "unbound" or one.start in ends}
 
         def settle(figure: Figure, value: Value) -> None:
             if figure.start in open_ones:
@@ -215,7 +196,8 @@ class Binder:
         for pair in (one for one in pairs if one.kind == "interval" and one.first.start in open_ones):
             for value, low, high in self.with_ends:
                 own = next((one for one in self.figures if says(one, value) and fits(one, value)), None)
-                if own is not None and says(pair.first, low) and says(pair.second, high) and own.start in open_ones:
+                is_other = own is not None and own.start in bound and bound[own.start].value != value.value
+                if own is not None and says(pair.first, low) and says(pair.second, high) and not is_other:
                     for figure in (own, pair.first, pair.second):
                         settle(figure, value)
         families = [(values, 2, 0) for values in self.objects_named()] + [(self.core, 3, LARGE)]
@@ -272,23 +254,12 @@ class Binder:
         found = [one for one in self.candidates(figure, spoken, base) if one.value not in taken]
         if base is not None:  # a part is not what it is a part of, nor more
             found = [one for one in found if one.value.value < base.value or one.value.value == figure.value]
-        beside = self.sibling(figure, spoken, bound)
-        if beside is not None:
-            if says(figure, beside):
-                bound[figure.start] = beside
-                return spoken.check(figure, "supported", why=beside.written)
-            found = [one for one in found if not one.value.names]
         best = found[0].score if found else 0.0
-        agreeing = [one for one in found if says(figure, one.value) and not is_overshadowed(one, found)]
-        if (
-            agreeing
-            and (agreeing[0].score >= TIED * best or is_its_own(agreeing[0], found))
-            and agreeing[0].weight >= ENOUGH
-        ):
+        agreeing = [one for one in found if says(figure, one.value)]
+        if agreeing and agreeing[0].score >= TIED * best and agreeing[0].weight >= ENOUGH:
             bound[figure.start] = agreeing[0].value
-            self.tied[figure.start] = [one.value for one in agreeing if one.score >= TIED * best]
             return spoken.check(figure, "supported", why=agreeing[0].value.written)
-        if beside is None and self.is_whole_of(figure, portion, found, spoken, bound):
+        if self.is_whole_of(figure, portion, found, spoken, bound):
             return spoken.check(figure, "supported", why=FOLLOWS)
         near = [one for one in found if fits(figure, one.value)][:MOST_NEAR]
         if not near or near[0].score < STRONG:
@@ -378,15 +349,6 @@ class Binder:
         )
         return Candidate(value, score, weight, frozenset(known))
 
-    def sibling(self, figure: Figure, spoken: Spoken, bound: dict[int, Value]) -> Value | None:
-        """What the object of a number before says of the same noun: `22 failing rollouts, over 10 tasks`."""
-        noun = self.noun_at(figure, spoken)
-        before = [value for start, value in sorted(bound.items()) if start < figure.start and value.names]
-        if not noun or not before or figure.start in self.bases or figure.start in self.portions:
-            return None
-        own = self.by_address.get(parent_of(before[-1]), ())
-        return next((one for one in own if one.leaf == {noun} and one not in bound.values()), None)
-
     def is_whole_of(
         self, figure: Figure, part: Figure | None, found: list[Candidate], spoken: Spoken, bound: dict[int, Value]
     ) -> bool:
@@ -451,25 +413,6 @@ def sentence_words(spoken: Spoken) -> set[str]:
     texts = [spoken.text.replace(CODE_OPEN, " ").replace(CODE_CLOSE, " "), *spoken.around]
     words = [word for text in texts for word in stems(text)]
     return {*words, *(GLOSSARY[word] for word in words if word in GLOSSARY)}
-
-
-def is_overshadowed(one: Candidate, found: list[Candidate]) -> bool:
-    """Whether a neighbour of a value goes by words that are all there, and the value does not, as in `unseen_tasks`."""
-    return not one.value.leaf <= one.matched and any(
-        other.value.leaf <= other.matched
-        and parent_of(other.value) == parent_of(one.value)
-        and other.score >= one.score
-        for other in found
-    )
-
-
-def is_its_own(one: Candidate, found: list[Candidate]) -> bool:
-    """Whether all that the words point to more strongly is of the same object, and no word names which is meant."""
-    return all(
-        parent_of(other.value) == parent_of(one.value) and not other.value.leaf <= other.matched
-        for other in found
-        if other.score > one.score
-    )
 
 
 def owner_of(value: Value) -> str | None:
