@@ -283,7 +283,18 @@ class Binder:
         weights, noun = word_weights(figure, spoken), self.noun_at(figure, spoken)
         places = {place for word in weights for place in self.by_word.get(word, ())}
         places = {place for place in places if self.owners[place] is None or self.owners[place] in self.named}
-        places = {place for place in places if parent_of(self.values[place]) not in self.outdone}
+        is_count = not figure.unit and figure.is_whole and figure.half >= 0.5
+        places = {
+            place
+            for place in places
+            if parent_of(self.values[place]) not in self.outdone
+            # Nobody writes a rate of 0.7 as 1.
+            and (
+                is_count or figure.unit == "%"
+                if self.values[place].kind == "count"
+                else not (figure.is_whole and abs(self.values[place].value) < 1)
+            )
+        }
         counted = "" if whole or figure.unit else noun
         found = [self.score(self.values[place], weights, counted) for place in places]
         if figure.unit == "%":  # `28 % of the tasks never pass, 52 % sometimes`
@@ -292,13 +303,11 @@ class Binder:
             scored = [one for share in shares if (one := self.score(share, weights, "")) is not None]
             most = max((one.score for one in scored), default=0.0)
             found += [one for one in scored if one.score >= TIED * most and says(figure, one.value)]
-        is_count = not figure.unit and figure.is_whole and figure.half >= 0.5
         kept = [
             one
             for one in found
             if one is not None
-            # Nobody writes a rate of 0.7 as 1.
-            and (is_count if one.value.kind == "count" else not (figure.is_whole and abs(one.value.value) < 1))
+            and (is_count or one.value.kind != "count")
             and figure.unit in UNITS
             and self.has_its_phrase(one.value, figure, spoken, weights)
         ]

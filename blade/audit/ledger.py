@@ -6,8 +6,9 @@ that agree elsewhere.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from itertools import combinations, product
+from itertools import product
 
 from blade.audit.figures import Figure, agrees, find_figures
 from blade.audit.markdown import Document, shown, without_code_marks
@@ -30,6 +31,8 @@ from blade.report.values import stem, stems
 WHOLE = re.compile(r"\b(?:all|of|the|all of the|of the|all the)\s+$", re.IGNORECASE)
 """What stands before a number of everything there is of a kind."""
 ALL = re.compile(r"\ball\s+(?:of\s+)?(?:the\s+)?$", re.IGNORECASE)
+FAR = 12
+"""Tables between two that are held against each other, at most."""
 MOST_ROWS = 200
 """What a sentence above a table counts beyond this is not its rows."""
 ONLY = re.compile(r"\b(?:only|exclusively|solely|entirely)\s+(?:(?:occurs?|found|seen|happens?)\s+)?in\s+(?:the\s+)?")
@@ -94,40 +97,31 @@ def counts_of(grid: Grid, name: tuple[str, ...]) -> list[Cell]:
 
 
 def check_groups(grids: Sequence[Grid]) -> Iterator[Check]:
-    """A list of cases with their kinds against a table that counts the cases by kind: no kind has more than it."""
-    for cases in grids:
-        for place, cells in cases.columns.items():
-            name = key(re.sub(r"/\d+", "", cases.table.header[place]))
-            for column in range(1, len(cases.table.header)):
-                if column not in cases.columns and len(cases.table.rows) >= 3:
-                    kinds = [key(row.cell(column)) for row in cases.table.rows]
-                    yield from compare_groups(name, list(zip(kinds, cells, strict=True)), grids)
-
-
-def compare_groups(
-    name: tuple[str, ...], cases: Sequence[tuple[tuple[str, ...], Cell | None]], grids: Sequence[Grid]
-) -> Iterator[Check]:
-    """Counts by kind, listed case by case, against every table that has a row of that name and the kinds as columns."""
-    sums: dict[tuple[str, ...], float] = {}
-    for kind, cell in cases:
-        if cell is None or not kind:
-            return
-        sums[kind] = sums.get(kind, 0.0) + cell.figure.value
+    """A list of cases with their kinds against a row that counts the cases by kind: no kind has more than it."""
+    by_name: dict[tuple[str, ...], list[list[Cell]]] = {}
     for grid in grids:
         for place, row in enumerate(grid.table.rows):
-            counted = {key(cell.column): cell for cell in grid.row(place)}
-            if len(sums) > 1 and row.cells and key(row.cells[0]) == name and set(sums) <= set(counted):
-                yield from (
-                    wrong(counted[kind], f"at least {count:,g}", "so many cases of it are listed")
-                    for kind, count in sums.items()
-                    if count > counted[kind].figure.value
-                )
+            by_name.setdefault(key(row.cells[0]) if row.cells else (), []).append(grid.row(place))
+    for cases in grids:
+        for place, cells in cases.columns.items():
+            rows = by_name.get(key(re.sub(r"/\d+", "", cases.table.header[place])), [])
+            kinds = [one for one in range(1, len(cases.table.header)) if one not in cases.columns and len(cells) >= 3]
+            for column, counts in product(kinds if None not in cells else [], rows):
+                counted, sums = {key(cell.column): cell for cell in counts}, Counter[tuple[str, ...]]()
+                for row, cell in zip(cases.table.rows, cells, strict=True):
+                    sums[key(row.cell(column))] += int(cell.figure.value) if cell else 0
+                if len(sums) > 1 and set(sums) <= set(counted):
+                    for kind, count in sums.items():
+                        if count > counted[kind].figure.value:
+                            yield wrong(counted[kind], f"at least {count:,g}", "so many cases of it are listed")
 
 
 def check_twice(grids: Sequence[Grid]) -> Iterator[Check]:
     """Columns of two tables that agree in most of the rows they share: the rows in which they do not."""
     names = [[key(row.cells[0]) if row.cells else () for row in grid.table.rows] for grid in grids]
-    for (first, ours), (second, theirs) in combinations(zip(grids, names, strict=True), 2):
+    numbered = list(zip(grids, names, strict=True))
+    near_by = ((one, other) for place, other in enumerate(numbered) for one in numbered[max(0, place - FAR) : place])
+    for (first, ours), (second, theirs) in near_by:
         shared = [(ours.index(name), place) for place, name in enumerate(theirs) if name and ours.count(name) == 1]
         if len(shared) <= LEAST_ROWS:
             continue
@@ -149,8 +143,10 @@ def check_outline(document: Document) -> Iterator[Check]:
     """Headings that count what the headings right below them count: `18 failures` above 10, 7 and 2 of them."""
     counted = [(one, COUNT_OF.findall(without_code_marks(one.text))) for one in document.passages if one.level]
     for place, (heading, own) in enumerate(counted):
-        rest = counted[place + 1 :]
-        below = rest[: next((n for n, (one, _) in enumerate(rest) if one.level <= heading.level), len(rest))]
+        end = place + 1
+        while end < len(counted) and counted[end][0].level > heading.level:
+            end += 1
+        below = counted[place + 1 : end] if len(own) == 1 else []
         level = min((one.level for one, _ in below), default=0)
         children = [found for one, found in below if one.level == level]
         if len(own) != 1 or len(children) < 2 or not all(len(one) == 1 for one in children):

@@ -295,11 +295,20 @@ def check_shares(grid: Grid) -> Iterator[Check]:
         if stated is not None and stated != whole:
             said = shown(grid.table.header[place])
             yield Check(grid.table.line, said, "contradicted", f"{whole:,}", "the shares below are of it", "", said)
+        yield from check_whole(grid, [(n, p) for n, p in pairs if not is_total_row(n)], whole)
         for n, p in (*pairs, *none):
             if n.figure.value <= whole and not any(
                 agrees(p.figure, 100.0 * n.figure.value / one) for one in (whole, *grid.beside(n.line))
             ):
                 yield wrong(p, f"{100.0 * n.figure.value / whole:.1f} %", f"{n.figure.value:,.0f} of {whole:,}")
+
+
+def check_whole(grid: Grid, pairs: Sequence[tuple[Cell, Cell]], whole: int) -> Iterator[Check]:
+    """Parts whose shares come to 100 %: they add up to the whole."""
+    total, shares = sum(n.figure.value for n, _ in pairs), math.fsum(p.figure.value for _, p in pairs)
+    cells = [cell for cells in grid.columns.values() for cell in cells if cell and cell.figure.value == whole]
+    if total != whole and cells and abs(shares - 100.0) <= 1.2 * math.fsum(p.figure.half for _, p in pairs):
+        yield wrong(cells[0], f"{total:,g}", "parts that come to 100 % add up to it")
 
 
 def best_whole(pairs: Sequence[tuple[Cell, Cell]], stated: int | None) -> tuple[int, int]:
