@@ -106,6 +106,7 @@ class Binder:
         """What tells counts of one thing from each other, as stems: failed, passed, always."""
         """What is counted in all and of parts, as stems: tasks and rollouts."""
         self.task_rates = TaskRates(self.by_address)
+        self.parents = [parent_of(value) for value in self.values]
         self.owners = [owner_of(value) for value in self.values]
         """The task that a value is of, if it is of one."""
         self.by_name: dict[str, set[str]] = {}
@@ -287,7 +288,7 @@ class Binder:
         places = {
             place
             for place in places
-            if parent_of(self.values[place]) not in self.outdone
+            if self.parents[place] not in self.outdone
             # Nobody writes a rate of 0.7 as 1.
             and (
                 is_count or figure.unit == "%"

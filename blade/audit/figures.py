@@ -36,7 +36,7 @@ PARTS = {
         for part, size in zip(("half", "third", "quarter", "fifth", "tenth"), (2, 3, 4, 5, 10), strict=True)
     },
     **{"half": 50.0, "two thirds": 200 / 3, "three quarters": 75.0, "two fifths": 40.0, "three fifths": 60.0},
-    **{"four fifths": 80.0, "twice": 2.0, "thrice": 3.0},
+    **{"four fifths": 80.0, "twice": 2.0, "thrice": 3.0, "½": 50.0, "¼": 25.0, "¾": 75.0, "⅓": 100 / 3, "⅔": 200 / 3},
 }
 """Shares in per cent and factors written out; they count where something follows that they are of."""
 SCALES = {"k": 1e3, "K": 1e3, "M": 1e6, "bn": 1e9}
@@ -71,6 +71,7 @@ NUMBER = re.compile(
 )
 NO_FIGURES = re.compile(
     r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2})?)?|\b\d{1,2}:\d{2}(?::\d{2})?\b"  # dates and times
+    r"|\b[A-Za-z]\w*\.\d[\w.]*-\d+\w*"  # names of models, such as Qwen2.5-7B
     r"|\bv?\d+(?:\.\d+){2,}\b|\b[a-z]+://\S+|\S+@\S+\.\w+"  # versions, addresses
     r"|\b\d+(?:st|nd|rd|th)\b|\b\d+-(?=[A-Za-z]{2,})(?!fold\b)[\w-]+"  # ordinals, compounds such as 3-step
     r"|\b(?:sections?|chapter|figures?|fig|tables?|appendix|steps?|phase|part|version|schema|seed|year|page|blade|"
