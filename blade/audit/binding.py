@@ -255,6 +255,17 @@ class Binder:
         found = [one for one in self.candidates(figure, spoken, base) if one.value not in taken]
         if base is not None:  # a part is not what it is a part of, nor more
             found = [one for one in found if one.value.value < base.value or one.value.value == figure.value]
+        # What the object of a number before says of the same kind is meant, not what a namesake of it says.
+        own = {parent_of(value) for value in bound.values() if value.names}
+        kinds = {value.leaf for parent in own for value in self.by_address.get(parent, ())}
+        said = [self.said_of.get(parent) for parent in own]
+        found = [
+            one
+            for one in found
+            if one.value.leaf not in kinds
+            or (parent := parent_of(one.value)) in own
+            or self.said_of.get(parent) not in said
+        ]
         best = found[0].score if found else 0.0
         agreeing = [one for one in found if says(figure, one.value)]
         if agreeing and agreeing[0].score >= TIED * best and agreeing[0].weight >= ENOUGH:
