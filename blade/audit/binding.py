@@ -7,11 +7,11 @@ when they point clearly to a value that it is not; unbound otherwise. The headin
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from blade.audit.figures import Figure, Pair, agrees, find_figures, find_pairs
-from blade.audit.markdown import CODE_CLOSE, CODE_OPEN
+from blade.audit.figures import Figure, Pair, agrees, find_figures, find_pairs, last_digit
+from blade.audit.markdown import CODE, CODE_CLOSE, CODE_OPEN, without_code_marks
 from blade.audit.mentions import TASK_HEAD, Spoken, tasks_in
 from blade.audit.task_rates import TaskRates
 from blade.audit.verdicts import FOLLOWS, Check
@@ -26,14 +26,16 @@ CLEAR = 0.7
 TIED = 0.97
 """Scores this close to the best are no worse."""
 MOST_NEAR = 3
+MOST_BEHIND = 3
+"""Words behind a number that are surely about what it counts."""
 MANY_WORDS = 6
 """Words of a name that nobody leaves out; of a longer one some are."""
-MOST_BETWEEN = 3
-"""Words between a number and its interval, at most."""
 WHOLE = re.compile(r"\b(?:of|over|across|all)\s+(?:the\s+|all\s+|its\s+)*$", re.IGNORECASE)
 """What stands before a number that says how many there are in all."""
 UNITS = {"%": 100.0, "pp": 100.0, "": 1.0}
 TOKEN = re.compile(r"(?i:pass)\s*[@^]\s*\w+|[A-Za-z][A-Za-z0-9'_]*|\d+(?:[.,]\d+)*|[,;:.()—–|]")
+LARGE = 10
+"""Counts from which on three of one run do not agree by chance."""
 NEAR = 6.0
 """Words at this distance count half."""
 BESIDE = NEAR / (NEAR + 2)
@@ -44,12 +46,17 @@ FROM_ABOVE = 0.25
 """What a word in a heading counts."""
 NOUN = re.compile(r"\s*(?:of\s+(?:the\s+|all\s+|its\s+)?[\d,]+\s+)?((?:\w+[\s-]+){0,2}\w+)", re.IGNORECASE)
 """Words right behind a number, of which one may say what it counts."""
+OWNED = re.compile(r'\b(?:tasks|causes|reading_list)(?:\["([^"]+)"\]|\.(\w+))')
 GLOSSARY = {
     "solv": "pass",
     "succeed": "pass",
     "success": "pass",
     "attempt": "rollout",
+    "failure": "fail",
     "tri": "rollout",
+    "trial": "rollout",
+    "run": "rollout",
+    "conversation": "rollout",
     "problem": "task",
     "question": "task",
 }
@@ -71,7 +78,11 @@ class Candidate(NamedTuple):
 class Binder:
     """Binds numbers to the values of a run."""
 
-    def __init__(self, values: Sequence[Value]) -> None:
+    def __init__(self, values: Sequence[Value], *, strict: bool = True) -> None:
+        """Args:
+        strict: whether a number written out says how much wherever it stands, and not only before what is counted.
+        """
+        self.strict = strict
         self.values = [value for value in values if value.kind != "text"]
         seen = Counter(word for value in self.values for word in value.words)
         self.rarity = {word: math.log(len(self.values) / count) for word, count in seen.items()}
@@ -91,19 +102,45 @@ class Binder:
                 self.totals[value.counted] = value
         counted = Counter(value.counted for value in self.values)
         self.nouns = {noun for noun in self.totals if counted[noun] > 1}
+        self.leaves = frozenset(word for value in self.values if value.kind == "count" for word in value.leaf)
+        """What tells counts of one thing from each other, as stems: failed, passed, always."""
         """What is counted in all and of parts, as stems: tasks and rollouts."""
         self.task_rates = TaskRates(self.by_address)
+        self.parents = [parent_of(value) for value in self.values]
+        self.owners = [owner_of(value) for value in self.values]
+        """The task that a value is of, if it is of one."""
+        self.by_name: dict[str, set[str]] = {}
+        """Addresses of objects by the words of their names."""
+        for parent, values in self.by_address.items():
+            names = values[0].names[-1] if values[0].names and owner_of(values[0]) is None else frozenset[str]()
+            for word in (one for one in names - self.leaves if not one.isdecimal()):
+                self.by_name.setdefault(word, set()).add(parent)
+        self.said_of: dict[str, set[str]] = {}
+        self.outdone: set[str] = set()
+        self.named: set[str] = set()
+        self.core = [value for value in self.values if not value.names and value.counted in ("task", "rollout")]
+        """How many tasks and rollouts there are of each kind, over the whole run."""
+        self.with_ends = [
+            (value, *self.by_address[f"{parent}/ci95"][:2])
+            for parent, values in self.by_address.items()
+            for value in values
+            if value.address == f"{parent}/value" and len(self.by_address.get(f"{parent}/ci95", ())) == 2
+        ]
+        """Values with the ends of their intervals."""
         self.figures: Sequence[Figure] = ()
         self.bases: dict[int, Figure] = {}
         self.portions: dict[int, Figure] = {}
-        self.tied: dict[int, list[Value]] = {}
         self.base_before = ""
 
     def check(self, spoken: Spoken) -> Iterator[Check]:
         """What became of every number of a text."""
         self.figures = figures = find_figures(spoken.text)
-        self.base_before, self.tied = "", {}
+        self.base_before = ""
         pairs = find_pairs(spoken.text, figures)
+        alike = {pair.first.start: pair.first for pair in pairs}
+        self.figures = figures = [alike.get(figure.start, figure) for figure in figures]  # of `50–73 %` both are shares
+        self.note_objects(spoken)
+        self.named = tasks_named(spoken, self.task_rates.rates)
         fractions = [pair for pair in pairs if pair.kind == "fraction"]
         self.bases = {pair.first.start: pair.second for pair in fractions}
         self.portions = {pair.second.start: pair.first for pair in fractions}
@@ -115,12 +152,9 @@ class Binder:
                 found.append((figure, settled[figure.start]))
             elif self.is_stated(figure, spoken):
                 found.append((figure, self.check_figure(figure, spoken, bound)))
-            ends = next((pair for pair in pairs if pair.kind == "interval" and pair.first == figure), None)
-            if ends is not None:
-                settled |= self.interval(ends, spoken)
-                if figure.start in settled:
-                    found[-1] = (figure, settled[figure.start])
+        together = self.together(found, pairs, spoken, bound)
         for figure, check in found:
+            check = together.get(figure.start, check)
             follows_on = check.verdict == "unbound" and follows(figure, figures, bound)
             yield check._replace(verdict="supported", why=FOLLOWS, write="") if follows_on else check
 
@@ -130,8 +164,8 @@ class Binder:
             return False
         if len(spoken.around) > 1 and TASK_HEAD.fullmatch(spoken.around[1]):
             return False
-        is_part = figure.start in self.bases or figure.start in self.portions
-        return not figure.word or (figure.value > 1 and (is_part or bool(self.noun_at(figure, spoken))))
+        is_said = self.strict or bool(self.noun_at(figure, spoken))
+        return not figure.word or (figure.value > 1 and is_said) or figure.start in self.bases
 
     def noun_at(self, figure: Figure, spoken: Spoken) -> str:
         """What a number counts, or a percentage is of, where the words behind it or the head of its column say."""
@@ -144,17 +178,71 @@ class Binder:
                     return known
         return ""
 
-    def interval(self, pair: Pair, spoken: Spoken) -> dict[int, Check]:
-        """The ends of an interval right behind a number, where they are those of its value."""
-        before = [one for one in self.figures if one.end <= pair.start][-1:]
-        if not before or len(re.findall(r"\w+", spoken.text[before[0].end : pair.start])) > MOST_BETWEEN:
-            return {}
-        for value in self.tied.get(before[0].start, ()):
-            ends = [one for one in self.by_address.get(f"{parent_of(value)}/ci95", ()) if "| ci" in one.written]
-            figures = [pair.first, pair.second]
-            if len(ends) == 2 and all(map(says, figures, ends)):
-                return {figure.start: spoken.check(figure, "supported", why=ends[0].written) for figure in figures}
-        return {}
+    def together(
+        self, found: Sequence[tuple[Figure, Check]], pairs: Sequence[Pair], spoken: Spoken, bound: Mapping[int, Value]
+    ) -> dict[int, Check]:
+        """Numbers that words alone do not bind, and that agree with several values of one object at once.
+
+        A value with both ends of its interval needs no words, nor do three large counts of the run as a whole; of an
+        object that has a name, two values and half of the name's words.
+        """
+        told: dict[int, Check] = {}
+        ends = {one.start for pair in pairs if pair.kind == "interval" for one in (pair.first, pair.second)}
+        open_ones = {one.start for one, check in found if check.verdict == "unbound" or one.start in ends}
+
+        def settle(figure: Figure, value: Value) -> None:
+            if figure.start in open_ones:
+                told[figure.start] = spoken.check(figure, "supported", why=value.written)
+
+        for pair in (one for one in pairs if one.kind == "interval" and one.first.start in open_ones):
+            for value, low, high in self.with_ends:
+                own = next((one for one in self.figures if says(one, value) and fits(one, value)), None)
+                is_other = own is not None and own.start in bound and bound[own.start].value != value.value
+                if own is not None and says(pair.first, low) and says(pair.second, high) and not is_other:
+                    for figure in (own, pair.first, pair.second):
+                        settle(figure, value)
+        families = [(values, 2, 0) for values in self.objects_named()] + [(self.core, 3, LARGE)]
+        words = sentence_words(spoken)
+        for values, least, smallest in families if open_ones else []:
+            agreeing: dict[int, Value] = {}
+            most = max((value.value for value in values if value.kind == "count"), default=0)
+            for figure, _ in found:
+                for value in values:
+                    is_of_kind = value.kind == "count" if figure.is_whole else figure.unit in ("%", "pp")
+                    is_new = (
+                        value.value not in [one.value for one in agreeing.values()] and abs(figure.value) >= smallest
+                    )
+                    if is_new and is_of_kind and value.value and says(figure, value):
+                        # What is not said to be counted is how often the object itself was seen.
+                        is_most = value.value == most and not self.noun_at(figure, spoken)
+                        said = words | (value.leaf if is_most or not least < 3 else frozenset())
+                        if self.has_its_phrase(value, figure, spoken, dict.fromkeys(said, 1.0)):
+                            agreeing[figure.start] = bound.get(figure.start, value)
+                            break
+            for figure, _ in found if len(agreeing) >= least else []:
+                if figure.start in agreeing:
+                    settle(figure, agreeing[figure.start])
+        return told
+
+    def objects_named(self) -> Iterator[Sequence[Value]]:
+        """Values of every object of which a sentence says half the name, and of which no other has it say more."""
+        for parent, said in self.said_of.items():
+            values = self.by_address[parent]
+            weight = sum(self.rarity[word] for word in said)
+            is_half = 2 * weight >= sum(self.rarity[word] for word in values[0].names[-1])
+            if weight >= ENOUGH and is_half and parent not in self.outdone:
+                yield values
+
+    def note_objects(self, spoken: Spoken) -> None:
+        """Which words of which names a text says, and which objects are outdone by one that it says more of."""
+        said: dict[str, set[str]] = {}
+        for word in sentence_words(spoken):
+            for parent in self.by_name.get(word, ()):
+                said.setdefault(parent, set()).add(word)
+        self.said_of = said
+        distinct = {frozenset(one) for one in said.values()}
+        most = [one for one in distinct if not any(one < other for other in distinct)]
+        self.outdone = {parent for parent, one in said.items() if one not in most}
 
     def check_figure(self, figure: Figure, spoken: Spoken, bound: dict[int, Value]) -> Check:
         """What became of one number; of `3 of 5` the two stand for different values."""
@@ -167,23 +255,23 @@ class Binder:
         found = [one for one in self.candidates(figure, spoken, base) if one.value not in taken]
         if base is not None:  # a part is not what it is a part of, nor more
             found = [one for one in found if one.value.value < base.value or one.value.value == figure.value]
-        beside = self.sibling(figure, spoken, bound)
-        if beside is not None:
-            if says(figure, beside):
-                bound[figure.start] = beside
-                return spoken.check(figure, "supported", why=beside.written)
-            found = [one for one in found if not one.value.names]
+        # What the object of a number before says of the same kind is meant, not what a namesake of it says.
+        own = {parent_of(value) for value in bound.values() if value.names}
+        kinds = {value.leaf for parent in own for value in self.by_address.get(parent, ())}
+        said = [self.said_of.get(parent) for parent in own]
+        found = [
+            one
+            for one in found
+            if one.value.leaf not in kinds
+            or (parent := parent_of(one.value)) in own
+            or self.said_of.get(parent) not in said
+        ]
         best = found[0].score if found else 0.0
-        agreeing = [one for one in found if says(figure, one.value) and not is_overshadowed(one, found)]
-        if (
-            agreeing
-            and (agreeing[0].score >= TIED * best or is_its_own(agreeing[0], found))
-            and agreeing[0].weight >= ENOUGH
-        ):
+        agreeing = [one for one in found if says(figure, one.value)]
+        if agreeing and agreeing[0].score >= TIED * best and agreeing[0].weight >= ENOUGH:
             bound[figure.start] = agreeing[0].value
-            self.tied[figure.start] = [one.value for one in agreeing if one.score >= TIED * best]
             return spoken.check(figure, "supported", why=agreeing[0].value.written)
-        if beside is None and self.is_whole_of(figure, portion, found, spoken, bound):
+        if self.is_whole_of(figure, portion, found, spoken, bound):
             return spoken.check(figure, "supported", why=FOLLOWS)
         near = [one for one in found if fits(figure, one.value)][:MOST_NEAR]
         if not near or near[0].score < STRONG:
@@ -206,6 +294,19 @@ class Binder:
         """Values that the words around a number speak of, the strongest first; `whole` is what it is a part of."""
         weights, noun = word_weights(figure, spoken), self.noun_at(figure, spoken)
         places = {place for word in weights for place in self.by_word.get(word, ())}
+        places = {place for place in places if self.owners[place] is None or self.owners[place] in self.named}
+        is_count = not figure.unit and figure.is_whole and figure.half >= 0.5
+        places = {
+            place
+            for place in places
+            if self.parents[place] not in self.outdone
+            # Nobody writes a rate of 0.7 as 1.
+            and (
+                is_count or figure.unit == "%"
+                if self.values[place].kind == "count"
+                else not (figure.is_whole and abs(self.values[place].value) < 1)
+            )
+        }
         counted = "" if whole or figure.unit else noun
         found = [self.score(self.values[place], weights, counted) for place in places]
         if figure.unit == "%":  # `28 % of the tasks never pass, 52 % sometimes`
@@ -214,16 +315,27 @@ class Binder:
             scored = [one for share in shares if (one := self.score(share, weights, "")) is not None]
             most = max((one.score for one in scored), default=0.0)
             found += [one for one in scored if one.score >= TIED * most and says(figure, one.value)]
-        is_count = not figure.unit and figure.is_whole and figure.half >= 0.5
         kept = [
             one
             for one in found
             if one is not None
-            # Nobody writes a rate of 0.7 as 1.
-            and (is_count if one.value.kind == "count" else not (figure.is_whole and 0 < abs(one.value.value) < 1))
+            and (is_count or one.value.kind != "count")
             and figure.unit in UNITS
+            and self.has_its_phrase(one.value, figure, spoken, weights)
         ]
         return sorted(kept, key=lambda one: (-one.score, one.value.written))
+
+    def has_its_phrase(self, value: Value, figure: Figure, spoken: Spoken, weights: Mapping[str, float]) -> bool:
+        """Whether a count is of what the words right behind a number say it is: `2 passing rollouts` did not fail."""
+        if value.kind != "count":
+            return True
+        noun = self.noun_at(figure, spoken)
+        behind = NOUN.match(spoken.text, figure.end)
+        words = {GLOSSARY.get(word, word) for word in stems(behind[1].split(",")[0])[:MOST_BEHIND]} if behind else set()
+        said = {word for word, weight in weights.items() if weight > (FROM_ABOVE if value.value else BESIDE)}
+        own = self.by_address[parent_of(value)] if value.names and parent_of(value) else ()
+        kinds = (words & (frozenset().union(*(one.leaf for one in own)) if own else self.leaves)) - {noun}
+        return (not kinds or bool(kinds & value.words)) and value.leaf - {noun} <= said
 
     def share(self, place: int, noun: str) -> Value | None:
         """How large a part of all tasks or rollouts a count is, for `28 % of the tasks never pass`."""
@@ -258,15 +370,6 @@ class Binder:
         )
         return Candidate(value, score, weight, frozenset(known))
 
-    def sibling(self, figure: Figure, spoken: Spoken, bound: dict[int, Value]) -> Value | None:
-        """What the object of a number before says of the same noun: `22 failing rollouts, over 10 tasks`."""
-        noun = self.noun_at(figure, spoken)
-        before = [value for start, value in sorted(bound.items()) if start < figure.start and value.names]
-        if not noun or not before or figure.start in self.bases or figure.start in self.portions:
-            return None
-        own = self.by_address.get(parent_of(before[-1]), ())
-        return next((one for one in own if one.leaf == {noun} and one not in bound.values()), None)
-
     def is_whole_of(
         self, figure: Figure, part: Figure | None, found: list[Candidate], spoken: Spoken, bound: dict[int, Value]
     ) -> bool:
@@ -281,6 +384,10 @@ class Binder:
         """Whether the words right beside a number name a value: its own key, and the whole name of its object."""
         weights, value, noun = word_weights(figure, spoken), candidate.value, self.noun_at(figure, spoken)
         names = value.names[-1] if value.names else frozenset[str]()
+        if value.kind == "count" and (
+            (not names and any(self.objects_named())) or (noun and value.counted != noun and noun != "rollout")
+        ):
+            return False  # something else is spoken of
         if spoken.around:
             row, column = (set(stems(text)) for text in spoken.around)
             if not row or not row <= value.words or not column <= value.words | {value.counted, "value"}:
@@ -322,23 +429,25 @@ def word_weights(figure: Figure, spoken: Spoken) -> dict[str, float]:
     return weights
 
 
-def is_overshadowed(one: Candidate, found: list[Candidate]) -> bool:
-    """Whether a neighbour of a value goes by words that are all there, and the value does not, as in `unseen_tasks`."""
-    return not one.value.leaf <= one.matched and any(
-        other.value.leaf <= other.matched
-        and parent_of(other.value) == parent_of(one.value)
-        and other.score >= one.score
-        for other in found
-    )
+def sentence_words(spoken: Spoken) -> set[str]:
+    """Stems of a text and of the heads of its row and column, however near."""
+    texts = [spoken.text.replace(CODE_OPEN, " ").replace(CODE_CLOSE, " "), *spoken.around]
+    words = [word for text in texts for word in stems(text)]
+    return {*words, *(GLOSSARY[word] for word in words if word in GLOSSARY)}
 
 
-def is_its_own(one: Candidate, found: list[Candidate]) -> bool:
-    """Whether all that the words point to more strongly is of the same object, and no word names which is meant."""
-    return all(
-        parent_of(other.value) == parent_of(one.value) and not other.value.leaf <= other.matched
-        for other in found
-        if other.score > one.score
-    )
+def owner_of(value: Value) -> str | None:
+    """The task that a value is of: it is only meant where the task is named."""
+    found = OWNED.search(value.written)
+    return None if found is None else found[1] or found[2]
+
+
+def tasks_named(spoken: Spoken, known: Collection[str]) -> set[str]:
+    """Tasks that a text or the head of its row names."""
+    head = without_code_marks(spoken.around[0]).strip() if spoken.around else ""
+    return {key for key, *_ in tasks_in(spoken.text)} | {
+        key for key in (*CODE.findall(spoken.text), head) if key in known
+    }
 
 
 def parent_of(value: Value) -> str:
@@ -356,6 +465,11 @@ def fits(figure: Figure, value: Value) -> bool:
 def says(figure: Figure, value: Value) -> bool:
     """Whether a number is a value, rounded as it is written; a sign may be said in words."""
     truth = value.value * UNITS.get(figure.unit, 1.0)
+    if figure.hedge in ("at least", "at most", "more than", "less than") and abs(figure.value) >= 1:
+        step = last_digit(figure.value)  # `at least 70 %` says 70 to 80, and `fewer than 5` 1 to 4
+        step = max(step, 5.0 * last_digit(figure.value / 5)) if not figure.value % 5 else step
+        if abs(truth - figure.value) > step:
+            return False
     if figure.half < 0.5 or figure.signed:  # `at most +6.2 pp` is a value that is a limit, not a loose bound
         figure = figure._replace(hedge="about" if figure.hedge == "about" else "")
     return agrees(figure, truth) or (not figure.signed and truth < 0 and agrees(figure, -truth))

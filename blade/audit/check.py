@@ -41,7 +41,7 @@ def check_report(text: str, *, evidence: Evidence | None = None, claimed: Claime
         checks = list(check_prose(text, evidence))
     else:
         checks, covered = check_claims(text, claimed, evidence)
-        for check in check_prose(blanked(text, covered), evidence):
+        for check in check_prose(blanked(text, covered), evidence, strict=False):
             if check.verdict == "supported" and check.why != COMMAND:  # it is named, even if it is true
                 write = check.write or f"{{{{ {check.why} }}}}"
                 check = check._replace(verdict="unbound", why=NO_ADDRESS, write=write)

@@ -6,7 +6,7 @@ much and is not a figure. Neighbouring figures make a fraction (`3 of 5`), an in
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import lru_cache
 from itertools import pairwise
 from typing import Literal, NamedTuple
@@ -36,7 +36,7 @@ PARTS = {
         for part, size in zip(("half", "third", "quarter", "fifth", "tenth"), (2, 3, 4, 5, 10), strict=True)
     },
     **{"half": 50.0, "two thirds": 200 / 3, "three quarters": 75.0, "two fifths": 40.0, "three fifths": 60.0},
-    **{"four fifths": 80.0, "twice": 2.0, "thrice": 3.0},
+    **{"four fifths": 80.0, "twice": 2.0, "thrice": 3.0, "½": 50.0, "¼": 25.0, "¾": 75.0, "⅓": 100 / 3, "⅔": 200 / 3},
 }
 """Shares in per cent and factors written out; they count where something follows that they are of."""
 SCALES = {"k": 1e3, "K": 1e3, "M": 1e6, "bn": 1e9}
@@ -71,6 +71,7 @@ NUMBER = re.compile(
 )
 NO_FIGURES = re.compile(
     r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2})?)?|\b\d{1,2}:\d{2}(?::\d{2})?\b"  # dates and times
+    r"|\b[A-Za-z]\w*\.\d[\w.]*-\d+\w*"  # names of models, such as Qwen2.5-7B
     r"|\bv?\d+(?:\.\d+){2,}\b|\b[a-z]+://\S+|\S+@\S+\.\w+"  # versions, addresses
     r"|\b\d+(?:st|nd|rd|th)\b|\b\d+-(?=[A-Za-z]{2,})(?!fold\b)[\w-]+"  # ordinals, compounds such as 3-step
     r"|\b(?:sections?|chapter|figures?|fig|tables?|appendix|steps?|phase|part|version|schema|seed|year|page|blade|"
@@ -79,11 +80,17 @@ NO_FIGURES = re.compile(
     re.IGNORECASE,
 )
 """Numbers that say nothing about how much, or only how an interval was made."""
-PART = "|".join(sorted((re.sub(r"[ -]", "[ -]", part) for part in PARTS), key=len, reverse=True))
+
+
+def _spelled(words: Collection[str]) -> str:
+    return "|".join(sorted((re.sub(r"[ -]", "[ -]", word) for word in words), key=len, reverse=True))
+
+
 WORD = re.compile(
-    rf"\b(?:(?P<part>(?<!first )(?<!second )(?<!other )(?:{PART})(?=\s+(?:of|as)\b)"
-    rf"|half(?=\s+(?:the|all|its|their|these|those)\b))"
-    rf"|(?:{'|'.join(sorted((re.sub(r'[ -]', '[ -]', word) for word in WORDS), key=len, reverse=True))}))\b",
+    rf"\b(?:(?P<part>(?<!first )(?<!second )(?<!other )(?:{_spelled(PARTS)})(?=\s+(?:of|as)\b|[,.;:)]|$)"
+    rf"|half(?=\s+(?:the|all|its|their|these|those)\b)|{_spelled([part for part in PARTS if part.endswith('s')])}"
+    rf"|one in (?P<of>{_spelled([word for word, number in WORDS.items() if number > 1])}))"
+    rf"|once(?=\s+(?:in|out\s+of)\s)|{_spelled(WORDS)})\b",
     re.IGNORECASE,
 )
 HEDGES: tuple[tuple[Hedge, str], ...] = (
@@ -97,7 +104,12 @@ HEDGES: tuple[tuple[Hedge, str], ...] = (
 HEDGE = re.compile("|".join(rf"(?P<h{n}>(?<![\w])(?:{words}))" for n, (_, words) in enumerate(HEDGES)), re.IGNORECASE)
 BEHIND_HEDGE = re.compile(r"^\s*(?:a\s+|the\s+)?$")
 JOINTS: tuple[tuple[Pairing, re.Pattern[str]], ...] = (
-    ("fraction", re.compile(r"\s+(?:out\s+)?of\s+(?:(?:the|all|its|their|these|those|a\s+total\s+of|which)\s+)*|/")),
+    (
+        "fraction",
+        re.compile(
+            r"\s+(?:times?\s+)?(?:(?:out\s+)?of|in)\s+(?:(?:the|all|its|their|these|those|a\s+total\s+of|which)\s+)*|/"
+        ),
+    ),
     ("interval", re.compile(r"\s*(?:–|—|‑|-|\.\.|…)\s*|\s+(?:to|through)\s+")),
     ("change", re.compile(r"\s*(?:→|->|⇒|=>)\s*")),
     ("spread", re.compile(r"\s*(?:±|\+/-|\+-)\s*")),
@@ -163,8 +175,9 @@ def find_pairs(text: str, figures: Sequence[Figure]) -> list[Pair]:
     kept, pairs, taken = hidden(text), list[Pair](), -1
     for left, right in pairwise(figures):
         between, before = kept[left.end : right.start], kept[max(0, left.start - 12) : left.start].lower()
+        is_said = re.search(r"\bin\b", between) is None or (left.word and left.value <= right.value)  # not `12 in 2024`
         can_be = {
-            "fraction": not (left.unit or right.unit) and left.is_whole and right.is_whole,
+            "fraction": not (left.unit or right.unit) and left.is_whole and right.is_whole and is_said,
             "change": True,
         }
         is_alike = left.unit in ("", right.unit)
@@ -224,9 +237,10 @@ def _figure(found: re.Match[str], text: str) -> Figure:
 
 def _word_figure(found: re.Match[str], text: str) -> Figure:
     said, hedge = found[0].lower().replace("-", " "), _hedge(text, found.start())
-    value, unit = float(PARTS[said] if found["part"] else WORDS[said]), ""
+    value, unit = float(WORDS.get(said, 1)), ""
     if found["part"]:
-        unit, hedge = "x" if value < 10 else "%", hedge or "about"
+        value = 100.0 / WORDS[found["of"].lower().replace("-", " ")] if found["of"] else PARTS[said]
+        unit, hedge = "x" if value < 10 and not found["of"] else "%", hedge or "about"
     return Figure(value, unit, 0.5, hedge, False, found.start(), found.end(), word=True)
 
 

@@ -6,11 +6,15 @@ that agree elsewhere.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import product
 
 from blade.audit.figures import Figure, agrees, find_figures
 from blade.audit.markdown import Document, shown, without_code_marks
 from blade.audit.tables import (
+    LEAST_ROWS,
+    NEAR_MISS,
     Cell,
     Grid,
     adds_up,
@@ -26,6 +30,9 @@ from blade.report.values import stem, stems
 
 WHOLE = re.compile(r"\b(?:all|of|the|all of the|of the|all the)\s+$", re.IGNORECASE)
 """What stands before a number of everything there is of a kind."""
+ALL = re.compile(r"\ball\s+(?:of\s+)?(?:the\s+)?$", re.IGNORECASE)
+FAR = 12
+"""Tables between two that are held against each other, at most."""
 MOST_ROWS = 200
 """What a sentence above a table counts beyond this is not its rows."""
 ONLY = re.compile(r"\b(?:only|exclusively|solely|entirely)\s+(?:(?:occurs?|found|seen|happens?)\s+)?in\s+(?:the\s+)?")
@@ -33,6 +40,7 @@ SOME = re.compile(
     r"\b(?:top|first|some|such as|e\.g|for example|includ\w+|among|at least|more|(?<!the )other|etc)\b|…", re.I
 )
 """What says that not everything is counted or listed."""
+COUNT_OF = re.compile(r"(?<![\w.])(\d{1,6})\s+([A-Za-z]{3,})\b")
 PHRASE_END = re.compile(r"[,;:.()|]|\b(?:of|and|in|by|that|which|are|were|is|was|from|with)\b|\d")
 
 
@@ -40,6 +48,8 @@ def check_ledger(document: Document, grids: Sequence[Grid]) -> Iterator[Check]:
     """Numbers of one thing that are not the same in two places of a report."""
     yield from check_split(grids)
     yield from check_groups(grids)
+    yield from check_twice(grids)
+    yield from check_outline(document)
     sentences = list(document.sentences())
     for sentence in sentences:
         for figure in find_figures(sentence.text):
@@ -87,39 +97,76 @@ def counts_of(grid: Grid, name: tuple[str, ...]) -> list[Cell]:
 
 
 def check_groups(grids: Sequence[Grid]) -> Iterator[Check]:
-    """A list of cases with their kinds against a table that counts the cases by kind: no kind has more than it."""
-    for cases in grids:
-        for place, cells in cases.columns.items():
-            name = key(re.sub(r"/\d+", "", cases.table.header[place]))
-            for column in range(1, len(cases.table.header)):
-                if column not in cases.columns and len(cases.table.rows) >= 3:
-                    kinds = [key(row.cell(column)) for row in cases.table.rows]
-                    yield from compare_groups(name, list(zip(kinds, cells, strict=True)), grids)
-
-
-def compare_groups(
-    name: tuple[str, ...], cases: Sequence[tuple[tuple[str, ...], Cell | None]], grids: Sequence[Grid]
-) -> Iterator[Check]:
-    """Counts by kind, listed case by case, against every table that has a row of that name and the kinds as columns."""
-    sums: dict[tuple[str, ...], float] = {}
-    for kind, cell in cases:
-        if cell is None or not kind:
-            return
-        sums[kind] = sums.get(kind, 0.0) + cell.figure.value
+    """A list of cases with their kinds against a row that counts the cases by kind: no kind has more than it."""
+    by_name: dict[tuple[str, ...], list[list[Cell]]] = {}
     for grid in grids:
         for place, row in enumerate(grid.table.rows):
-            counted = {key(cell.column): cell for cell in grid.row(place)}
-            if len(sums) > 1 and row.cells and key(row.cells[0]) == name and set(sums) <= set(counted):
-                yield from (
-                    wrong(counted[kind], f"at least {count:,g}", "so many cases of it are listed")
-                    for kind, count in sums.items()
-                    if count > counted[kind].figure.value
-                )
+            by_name.setdefault(key(row.cells[0]) if row.cells else (), []).append(grid.row(place))
+    for cases in grids:
+        for place, cells in cases.columns.items():
+            rows = by_name.get(key(re.sub(r"/\d+", "", cases.table.header[place])), [])
+            kinds = [one for one in range(1, len(cases.table.header)) if one not in cases.columns and len(cells) >= 3]
+            for column, counts in product(kinds if None not in cells else [], rows):
+                counted, sums = {key(cell.column): cell for cell in counts}, Counter[tuple[str, ...]]()
+                for row, cell in zip(cases.table.rows, cells, strict=True):
+                    sums[key(row.cell(column))] += int(cell.figure.value) if cell else 0
+                if len(sums) > 1 and set(sums) <= set(counted):
+                    for kind, count in sums.items():
+                        if count > counted[kind].figure.value:
+                            yield wrong(counted[kind], f"at least {count:,g}", "so many cases of it are listed")
+
+
+def check_twice(grids: Sequence[Grid]) -> Iterator[Check]:
+    """Columns of two tables that agree in most of the rows they share: the rows in which they do not."""
+    names = [[key(row.cells[0]) if row.cells else () for row in grid.table.rows] for grid in grids]
+    numbered = list(zip(grids, names, strict=True))
+    near_by = ((one, other) for place, other in enumerate(numbered) for one in numbered[max(0, place - FAR) : place])
+    for (first, ours), (second, theirs) in near_by:
+        shared = [(ours.index(name), place) for place, name in enumerate(theirs) if name and ours.count(name) == 1]
+        if len(shared) <= LEAST_ROWS:
+            continue
+        for a, b in product(first.columns.values(), second.columns.values()):
+            pairs = [(one, other) for i, j in shared if (one := a[i]) is not None and (other := b[j]) is not None]
+            same = [one.figure.value for one, other in pairs if is_same(one.figure, other.figure)]
+            broken = [pair for pair in pairs if not is_same(pair[0].figure, pair[1].figure)]
+            if len({*same} - {0.0}) >= LEAST_ROWS and len(broken) == 1 and len(pairs) == len(shared):
+                ((one, other),) = broken
+                if one.figure.unit == other.figure.unit and (one.figure.is_whole or one.figure.unit == "%"):
+                    yield wrong(other, shown(one.text), f"line {one.line} has it so")
+
+
+def is_same(one: Figure, other: Figure) -> bool:
+    return one.unit == other.unit and abs(one.value - other.value) <= one.half + other.half - 0.5 * one.is_whole
+
+
+def check_outline(document: Document) -> Iterator[Check]:
+    """Headings that count what the headings right below them count: `18 failures` above 10, 7 and 2 of them."""
+    counted = [(one, COUNT_OF.findall(without_code_marks(one.text))) for one in document.passages if one.level]
+    for place, (heading, own) in enumerate(counted):
+        end = place + 1
+        while end < len(counted) and counted[end][0].level > heading.level:
+            end += 1
+        below = counted[place + 1 : end] if len(own) == 1 else []
+        level = min((one.level for one, _ in below), default=0)
+        children = [found for one, found in below if one.level == level]
+        if len(own) != 1 or len(children) < 2 or not all(len(one) == 1 for one in children):
+            continue
+        whole, total = int(own[0][0]), sum(int(one[0][0]) for one in children)
+        is_alike = {stem(one[0][1]) for one in children} == {stem(own[0][1])}
+        if is_alike and 0 < abs(total - whole) <= NEAR_MISS * whole:
+            yield Check(
+                heading.line_at(0),
+                own[0][0],
+                "contradicted",
+                str(total),
+                "the headings below add up to it",
+                sentence=shown(heading.text),
+            )
 
 
 def check_named(figure: Figure, text: str, line: int, grids: Sequence[Grid]) -> Iterator[Check]:
     """`all 75 lint failures`, where every table that has a row of them counts another number."""
-    if not figure.is_whole or figure.value < 2 or figure.hedge or not WHOLE.search(text[: figure.start]):
+    if not figure.is_whole or figure.value < 2 or figure.hedge or not ALL.search(text[: figure.start]):
         return
     behind = stems(without_code_marks(PHRASE_END.split(text[figure.end :], maxsplit=1)[0]))
     rows = [

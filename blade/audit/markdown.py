@@ -180,7 +180,8 @@ def _plain_part(found: re.Match[str]) -> str:
         return found["escaped"] or found["times"]
     if found["code"] is not None:
         code = found["code"]
-        stripped = code[1:-1] if code[0] == code[-1] == " " and code.strip() else code
+        stripped = code.strip("\n") or code
+        stripped = stripped[1:-1] if stripped[0] == stripped[-1] == " " and stripped.strip() else stripped
         return f"{CODE_OPEN}{stripped}{CODE_CLOSE}"
     if found["entity"]:
         return html.unescape(found["entity"])

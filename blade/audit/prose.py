@@ -21,21 +21,25 @@ from blade.report.claims import ClaimedText
 
 REASON = re.compile(r"(\w+):/causes/(\d+)/reason")
 """The address of a reason."""
+OUTCOMES = re.compile(r'"\]\.(?:c|rate|mean_reward)\b')
+"""What tells a task from others; how many rollouts it has does not."""
 OWN_WORD = "said by {} and standing in nothing it cites"
 NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 
 
-def check_prose(text: str, evidence: Evidence) -> Iterator[Check]:
+def check_prose(text: str, evidence: Evidence, *, strict: bool = True) -> Iterator[Check]:
     """Everything that prose states, bound to the rows."""
     document = read_document(text)
-    binder, references = Binder(evidence.values), References(evidence)
+    binder, references = Binder(evidence.values, strict=strict), References(evidence)
     for block in statements(document):
         numbers = [check for one in block.spoken for check in binder.check(one._replace(text=without_quotes(one.text)))]
         yield from numbers
         about: dict[str, set[str]] = {"supported": set(), "contradicted": set()}
         for check in numbers:
             if check.verdict in about:
-                about[check.verdict] |= {task for task in evidence.tasks if f'["{task}"]' in check.why}
+                about[check.verdict] |= {
+                    task for task in evidence.tasks if OUTCOMES.search(check.why) and f'["{task}"].' in check.why
+                }
         proven = about["supported"] - about["contradicted"]
         yield from references.check(block, proven, about["contradicted"])
 
@@ -56,7 +60,7 @@ def check_reasons(claimed: ClaimedText, evidence: Evidence) -> Iterator[Check]:
             with suppress(BladeError):
                 items = run.rollout_at(run.row(citation)).items
                 numbers |= {number for item in items for number in NUMBER.findall(item.text)}
-        for check in check_prose(claim.text, evidence):
+        for check in check_prose(claim.text, evidence, strict=False):
             if check.verdict != "supported" and check.said.strip("$€£ %").rstrip(".,") in numbers:
                 check = check._replace(verdict="supported", true="", why="stands in a cited rollout")
             elif check.verdict == "unbound":
@@ -70,7 +74,7 @@ def check_reason(label: Label, evidence: Evidence) -> None:
     Raises:
         UsageError: with what it says and what is true.
     """
-    said = (one for one in check_prose(label.reason, evidence) if one.verdict == "contradicted")
+    said = (one for one in check_prose(label.reason, evidence, strict=False) if one.verdict == "contradicted")
     wrong = next((one for one in said if not CAUSE_FORM.fullmatch(one.said)), None)  # which cause, the label says
     if wrong is not None:
         true = f"true is {wrong.true}" if wrong.true else wrong.why

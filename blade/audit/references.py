@@ -22,14 +22,17 @@ CODES = "|".join(CAUSES)
 LABEL = re.compile(
     rf"(?<![\w-])(?:{CODES})(?:\+(?:{CODES}))*\??(?!\w)|\b(?:{'|'.join(CAUSES.values())})s?\b", re.IGNORECASE
 )
+LABEL_OR_COMMAND = re.compile(rf"(?:{CODES})\b|\S+\s")
 BUCKET = re.compile(
-    r"\b(always|sometimes|never)[\s-]+(?:pass|solv|succe)|\b(?:pass(?:es|ed)?|solved)\s+(always|sometimes|never)\b",
+    r"\b(always|sometimes|never)[\s-]+(?:pass|solv|succe|bucket)|\b(?:pass(?:es|ed)?|solved)\s+(always|sometimes|never)\b",
     re.I,
 )
 """What says of a task which bucket it is in."""
 COMMAND = "it exists"
 RIGHT_BEHIND = re.compile(r"\s*[(\[]?\s*(?:\w+\s+)?")
 """What may stand between a quotation and the citation behind it that it belongs to."""
+LIST_JOINT = re.compile(r"\s*(?:,\s*(?:and\s+|or\s+)?|and\s+|or\s+|&\s*|/\s*)")
+"""What stands between the entries of a list."""
 NEAR_BY = 14
 """Characters between a quotation and the citation it surely belongs to, at most."""
 WORDS = re.compile(r"[^\W_]+")
@@ -93,7 +96,7 @@ class References:
         cited = citations_in(text)
         codes = list(CODE.finditer(text))
         named = [Named(key, start) for key, start, _ in tasks_in(text)]
-        named += [Named(span[1], span.start()) for span in codes if span[1] in self.evidence.tasks]
+        named += [Named(span[1], span.start()) for span in self.listed(text, codes)]
         named += [Named(key, -1) for key in said.tasks if key not in {one.text for one in named}]
         commands = [span.span() for span in codes if span[1].startswith("blade ")]
         named += [Named(key, start, True, any(a <= start < b for a, b in commands)) for key, start, _ in cited]
@@ -139,6 +142,22 @@ class References:
                 write = f'{{{{ {"cite" if one.is_citation else "task"}("{one.text}") }}}}'
                 why = "it exists; nothing said of it could be checked"
                 yield Check(line, one.text, "unbound", "", why, write, sentence)
+
+    def listed(self, text: str, codes: Sequence[re.Match[str]]) -> Iterator[re.Match[str]]:
+        """Code that is a task, and whatever is listed with one or stands alone where a label is given."""
+        groups: list[list[re.Match[str]]] = []
+        for span in codes:
+            if groups and LIST_JOINT.fullmatch(text[groups[-1][-1].end() : span.start()]):
+                groups[-1].append(span)
+            else:
+                groups.append([span])
+        known = self.evidence.tasks
+        is_labelled = LABEL.search(without_quotes(text)) is not None and not tasks_in(text) and not citations_in(text)
+        for group in groups:
+            is_about = any(span[1] in known for span in group) or (
+                is_labelled and groups == [group] and not LABEL_OR_COMMAND.match(group[0][1])
+            )
+            yield from (span for span in group if span[1] in known or (is_about and not split_citation(span[1])))
 
     def problem_with(self, kind: str, *words: str) -> str:
         """Why a citation or a quotation cannot be found in any run; nothing when it is, or nobody can tell."""
@@ -229,6 +248,8 @@ def is_said_of(one: Named, found: re.Match[str], text: str) -> bool:
     """Whether a bucket is said of a task: nothing but other ids and a word or two stand between them."""
     if one.start < 0:
         return True
+    if found.end() <= one.start and BUCKET.search(text, one.start):
+        return False  # it has one of its own
     is_code = text[one.start] == CODE_OPEN
     end = text.find(CODE_CLOSE, one.start) + 1 if is_code else one.start + len(one.text)
     between = text[end : found.start()] if one.start < found.start() else text[found.end() : one.start]

@@ -26,7 +26,12 @@ COMPUTED = re.compile(
     r"(?<![\w.+*×-])(\d[\d,]*(?:(?:\s+[a-z]+)?\s*[+*×x]\s*\d[\d,]*(?:\s+[a-z]+)?)+?)\s*=\s*(\d[\d,]*)(?![\d.])"
 )
 """Products and sums with what comes of them: `115 tasks x 4 trials = 460`, `22*3 + 17*2 = 100`."""
+PRODUCT = re.compile(
+    r"(?<![\w.])(\d[\d,]*)(?:\s+[a-z-]+){0,3}\s+\((\d[\d,]*(?:\s+[a-z-]+){0,2}(?:\s*[×x*]\s*\d[\d,]*(?:\s+[a-z-]+){0,2})+)\)"
+)
+"""A number with what it is made of: `150 runs (15 tests × 10 iterations)`."""
 PART = re.compile(r"(?<![\w.])(\d[\d,]*)\s+(?!of\b|%|percent)[A-Za-z][\w-]*")
+PART_OF = re.compile(r"\s+(?!of\b|%|percent)[A-Za-z][\w-]*(?:\s+[\w-]+){0,2}\s*(?:[,;.)]|and\b|$)")
 ALL = re.compile(r"\ball\s+(?:of\s+)?(?:the\s+)?$", re.IGNORECASE)
 MEMBERS = re.compile(r"\s+(?:[a-z-]+\s+){0,3}?(?:tasks?|problems?|questions?|rollouts?|instances?|ids?)\b")
 
@@ -81,27 +86,21 @@ def check_shared(document: Document) -> Iterator[Check]:
     sections: dict[tuple[str, ...], list[Text]] = {}
     for sentence in document.sentences():
         sections.setdefault(sentence.section, []).append(read_text(sentence.text, sentence.line))
+    everything = [text for texts in sections.values() for text in texts]
     for section, texts in sections.items():
         above = [text for name, found in sections.items() if section[: len(name)] == name for text in found]
-        wholes = {one.value for text in above for one in text.figures if one.is_whole and not one.word}
         pairs = [pair for text in texts for pair in shares_of(text)]
-        fitting = {whole: [agrees(p, 100.0 * n.value / whole) for _, n, p in pairs] for whole in wholes if whole}
-        whole = max(fitting, key=lambda one: (sum(fitting[one]), one), default=0.0)
-        kept = [n.value for (_, n, _), fits in zip(pairs, fitting.get(whole, []), strict=False) if fits and n.value]
-        # A share is of what its sentence names, or of what other shares are of as well.
-        lost = [
-            (text, n, p)
-            for place, (text, n, p) in enumerate(pairs)
-            if not any(fits[place] and (sum(fits) > 1 or names(text, one)) for one, fits in fitting.items())
-        ]
-        if len(set(kept)) >= 2 and max(kept) >= 10 and len(lost) <= MOST_WRONG * (len(kept) + len(lost)):
-            for text, n, p in lost:
-                if base_of(text) is None:
-                    yield text.fault(p, f"{100.0 * n.value / whole:.1f} %", f"{n.value:,g} of {whole:,g}")
-
-
-def names(text: Text, whole: float) -> bool:
-    return any(one.value == whole for one in text.figures)
+        for stated in (above, everything) if len(pairs) > 1 else ():  # what they are of stands above, or anywhere
+            wholes = {one.value for text in stated for one in text.figures if one.is_whole and one.value}
+            fitting = {whole: [agrees(p, 100.0 * n.value / whole) for _, n, p in pairs] for whole in wholes}
+            whole = max(fitting, key=lambda one: (sum(fitting[one]), one), default=0.0)
+            kept = {n.value for (_, n, _), fits in zip(pairs, fitting.get(whole, []), strict=False) if fits and n.value}
+            lost = [pair for place, pair in enumerate(pairs) if not any(fits[place] for fits in fitting.values())]
+            if len(kept) >= 2 and max(kept) >= 10 and len(lost) <= MOST_WRONG * len(pairs):
+                for text, n, p in lost if stated is above or len(pairs) > 2 else []:
+                    if base_of(text) is None:
+                        yield text.fault(p, f"{100.0 * n.value / whole:.1f} %", f"{n.value:,g} of {whole:,g}")
+                break
 
 
 def base_of(text: Text) -> Figure | None:
@@ -134,7 +133,7 @@ def shares_of(text: Text) -> Iterator[tuple[Text, Figure, Figure]]:
         between = text.text[first.end : second.start]
         is_pair = n.is_whole and p.unit == "%" and SHARED.fullmatch(between) is not None
         is_pair &= not (p == first and between.startswith(" of "))  # of something that has no number here
-        whole = next((pair for pair in text.pairs if pair.first == n), None)
+        whole = next((pair for pair in text.pairs if pair.first == n and pair.kind == "fraction"), None)
         if is_pair and (n.start not in parts or whole is not None):
             yield text, n, p
 
@@ -230,6 +229,10 @@ def check_additions(text: Text) -> Iterator[Check]:
         for whole in wholes:
             if not found.start() <= whole.start < found.end() and whole.value != sum(parts):
                 yield text.fault(whole, f"{sum(parts):,g}", f"{found[0]} is that many")
+    for found in PRODUCT.finditer(blanked_code(text.text)):
+        true = math.prod(map(number, re.findall(r"\d[\d,]*", found[2])))
+        if number(found[1]) != true:
+            yield text.fault(found[1], f"{true:,g}", "what the numbers come to")
     for found in COMPUTED.finditer(blanked_code(text.text)):
         terms = [re.findall(r"\d[\d,]*", term) for term in found[1].split("+")]
         true = sum(math.prod(map(number, term)) for term in terms)
@@ -240,14 +243,18 @@ def check_additions(text: Text) -> Iterator[Check]:
 
 def check_breakdown(text: Text) -> Iterator[Check]:
     """`1,024 failures: 600 timeouts, 300 crashes and 100 others`: parts that nearly add up to their whole."""
-    head, colon, tail = without_code_marks(text.text).partition(":")
+    plain_text = without_code_marks(text.text)
+    head = re.split(r"[:(]|,(?!\d)", plain_text, maxsplit=1)[0]
+    mark, tail = plain_text[len(head) : len(head) + 1], plain_text[len(head) + 1 :]
     wholes = [number(found[1]) for found in PART.finditer(head)]
-    parts = [number(found[1]) for found in PART.finditer(tail)] if colon and not SOME.search(text.text) else []
-    others = [one for one in find_figures(tail) if not one.word and not one.unit]
-    if len(wholes) != 1 or len(parts) < 2 or len(parts) != len(others) or wholes[0] < max(parts):
+    parts = [one for one in find_figures(tail) if not one.word]
+    least = 3 if mark == "," else 2
+    if len(wholes) != 1 or len(parts) < least or SOME.search(text.text) or not all(one.is_whole for one in parts):
         return
-    if 0 < abs(sum(parts) - wholes[0]) <= 0.1 * wholes[0]:
-        yield text.fault(f"{wholes[0]:,g}", f"{sum(parts):,g}", "what its parts add up to")
+    total = sum(one.value for one in parts)
+    is_listed = all(PART_OF.match(tail[one.end :]) or tail[: one.start].rstrip().endswith(":") for one in parts)
+    if is_listed and wholes[0] >= max(one.value for one in parts) and 0 < abs(total - wholes[0]) <= 0.1 * wholes[0]:
+        yield text.fault(f"{wholes[0]:,g}", f"{total:,g}", "what its parts add up to")
 
 
 def number(text: str) -> float:

@@ -63,6 +63,16 @@ class Grid(NamedTuple):
         cells = [cells[place] for cells in self.columns.values()]
         return [cell for cell in cells if cell is not None and cell.figure.is_whole]
 
+    def beside(self, line: int) -> list[float]:
+        """The counts of the row on a line and of the row above it, which a share may be of as well."""
+        return [
+            cell.figure.value
+            for place, row in enumerate(self.table.rows)
+            if row.line in (line, line - 1)
+            for cell in self.row(place)
+            if cell.figure.value
+        ]
+
 
 def make_grid(table: Table) -> Grid:
     """The numbers of a table: columns in which most cells are one number."""
@@ -195,8 +205,11 @@ def check_relations(grid: Grid) -> Iterator[Check]:
     columns = {**grid.columns, **{-place: shares_in(cells) for place, cells in grid.columns.items()}}
     for places in permutations([place for place, cells in columns.items() if any(cells)], 3):
         lines = zip(*(columns[place] for place in places), strict=True)
-        rows = [(a, b, c) for a, b, c in lines if a is not None and b is not None and c is not None]
+        together = [(a, b, c) for a, b, c in lines if a is not None and b is not None and c is not None]
         for name, relation in RELATIONS.items():
+            rows = together
+            if "minus" in name:  # a row of seconds may stand below one of percentages
+                rows = [row for row in rows if len({cell.figure.unit.replace("pp", "%") for cell in row}) == 1]
             if not fits(name, rows):
                 continue
             broken = [row for row in rows if not keeps(relation, row)]
@@ -245,8 +258,7 @@ def fits(name: str, rows: Sequence[Row]) -> bool:
         return units[0] == units[1] == {""} and units[2] == {"%"}
     if "divided" in name:
         return units == [{""}, {""}, {""}] and all(row[2].figure.half < 0.5 for row in rows)
-    kinds = {unit.replace("pp", "%") for column in units for unit in column}
-    return CHANGE.search(rows[0][2].column) is not None and len(kinds) == 1
+    return CHANGE.search(rows[0][2].column) is not None
 
 
 def slack(relation: Relation, row: Row) -> float:
@@ -283,9 +295,20 @@ def check_shares(grid: Grid) -> Iterator[Check]:
         if stated is not None and stated != whole:
             said = shown(grid.table.header[place])
             yield Check(grid.table.line, said, "contradicted", f"{whole:,}", "the shares below are of it", "", said)
+        yield from check_whole(grid, [(n, p) for n, p in pairs if not is_total_row(n)], whole)
         for n, p in (*pairs, *none):
-            if n.figure.value <= whole and not agrees(p.figure, 100.0 * n.figure.value / whole):
+            if n.figure.value <= whole and not any(
+                agrees(p.figure, 100.0 * n.figure.value / one) for one in (whole, *grid.beside(n.line))
+            ):
                 yield wrong(p, f"{100.0 * n.figure.value / whole:.1f} %", f"{n.figure.value:,.0f} of {whole:,}")
+
+
+def check_whole(grid: Grid, pairs: Sequence[tuple[Cell, Cell]], whole: int) -> Iterator[Check]:
+    """Parts whose shares come to 100 %: they add up to the whole."""
+    total, shares = sum(n.figure.value for n, _ in pairs), math.fsum(p.figure.value for _, p in pairs)
+    cells = [cell for cells in grid.columns.values() for cell in cells if cell and cell.figure.value == whole]
+    if total != whole and cells and abs(shares - 100.0) <= 1.2 * math.fsum(p.figure.half for _, p in pairs):
+        yield wrong(cells[0], f"{total:,g}", "parts that come to 100 % add up to it")
 
 
 def best_whole(pairs: Sequence[tuple[Cell, Cell]], stated: int | None) -> tuple[int, int]:

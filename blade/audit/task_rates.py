@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from blade.audit.figures import Figure, Pair
-from blade.audit.markdown import without_code_marks
+from blade.audit.markdown import CODE, without_code_marks
 from blade.audit.mentions import Spoken, tasks_in
 from blade.audit.verdicts import FOLLOWS, Check
 from blade.report.values import Value
@@ -12,8 +12,10 @@ from blade.report.values import Value
 ALL = re.compile(r"\ball(?:\s+of)?(?:\s+(?:its|the|their))?\s+$", re.IGNORECASE)
 OUTCOME = re.compile(r"\b(pass|succeed|succeeded|solv|fail)(?:es|ed|ing|e|s)?\b\W*(?:\w+\W+){0,2}$", re.IGNORECASE)
 """What says of a task how a fraction of its rollouts ended."""
-OTHER_BASE = re.compile(r"\W*(?:of\s+)?(?:its\s+|the\s+)?(?:pass|fail|task|problem|question)", re.IGNORECASE)
+OTHER_BASE = re.compile(r"\W*(?:of\s+)?(?:its\s+|the\s+)?(?:pass|fail|task|problem|question|them\b)", re.IGNORECASE)
 """What makes a fraction one of failing rollouts, or of tasks."""
+RIGHT_BEHIND = re.compile(r"[\W_]{0,4}")
+"""What stands between a task and how often it passed: `task 8: 0/4`."""
 PASS_HEAD = re.compile(r"^\W*(?:passed|passes|successes|succeeded)\W*$", re.IGNORECASE)
 
 
@@ -33,17 +35,21 @@ class TaskRates:
         """What the tasks themselves say of such sentences and rows."""
         found: dict[int, Check] = {}
         alls = [Pair("fraction", one, one) for one in figures if ALL.search(spoken.text[: one.start])]
+        known = {(span[1], span.start(1), span.end()) for span in CODE.finditer(spoken.text) if span[1] in self.rates}
+        mentioned = sorted({*tasks_in(spoken.text), *known}, key=lambda one: one[1])
         at = 0
         for pair in sorted([*fractions, *alls], key=lambda one: one.start):
             clause, at = (at, spoken.text[at : pair.start]), pair.end
+            named = [one for one in mentioned if clause[0] <= one[1] < pair.start]
             is_row = len(spoken.around) > 1 and PASS_HEAD.search(spoken.around[1]) is not None
             verb = OUTCOME.search(ALL.sub("", clause[1]))
+            is_row |= bool(named) and RIGHT_BEHIND.fullmatch(spoken.text[named[-1][2] : pair.start]) is not None
             if (verb is None and not is_row) or OTHER_BASE.match(spoken.text[pair.end :]):
                 continue
             of = int(pair.second.value)
             is_failed = verb is not None and verb[1].lower() == "fail"
             passed = of - int(pair.first.value) if is_failed else int(pair.first.value)
-            tasks = [key for key, start, end in tasks_in(spoken.text) if clause[0] <= start < pair.start]
+            tasks = list(dict.fromkeys(key for key, *_ in named))
             if is_row and not tasks:
                 tasks = [without_code_marks(spoken.around[0]).strip()]
             if tasks and all(task in self.rates for task in tasks):

@@ -7,6 +7,7 @@ nowhere written down here.
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, Literal, NamedTuple
 
 from blade.report.addresses import Address, escaped
@@ -90,6 +91,7 @@ class Place(NamedTuple):
         return self._replace(names=(*self.names, frozenset(stems(text)) or frozenset({text})))
 
 
+@lru_cache(maxsize=50_000)
 def stem(word: str) -> str:
     """A word without its ending."""
     word = word.lower()

@@ -88,6 +88,7 @@ class Findings:
             share = ("percent", f"{100 * value:.1f}")
             ends: Slots = {"l": ("percent", f"{100 * low:.1f}"), "h": ("percent", f"{100 * high:.1f}")}
             yield Finding("pass@1 is {x} %.", {"x": share})
+            yield Finding("That makes {x} % ({l} % to {h} %).", {"x": share, **ends})
             yield Finding("The model solves {x} % of its attempts.", {"x": ("percent", f"{100 * value:.0f}")})
             yield Finding("The pass rate is {x} % (95 % interval {l} % to {h} %).", {"x": share, **ends})
         for sign, several in (("@", metrics.pass_at_k), ("^", metrics.pass_pow_k)):
@@ -107,6 +108,7 @@ class Findings:
         for name, count in counts.items():
             yield Finding(f"{{n}} tasks {name} pass.", {"n": ("count", str(count))})
             if 1 < count < len(COUNTING):
+                yield Finding(f"{{n}} of them {name} pass.", {"n": ("word", COUNTING[count])})
                 yield Finding(f"{{n}} tasks {name} pass, the rest do not.", {"n": ("word", COUNTING[count])})
         share = counts["never"] / max(len(self.analysis.tasks), 1)
         for words, size in FALSE_SHARES:
@@ -122,6 +124,7 @@ class Findings:
         for task in self.rng.sample(scored, min(12, len(scored))):
             named, counts = ("task", task.task), {"c": ("count", str(task.c)), "n": ("count", str(task.n))}
             yield Finding("Task `{i}` passed {c} of {n}.", {"i": named, **counts})
+            yield Finding("- Task `{i}`: {c}/{n}, worth a look.", {"i": named, **counts})
             if task.task.isdigit():
                 yield Finding("Task {i} succeeded in {c} of its {n} rollouts.", {"i": named, **counts})
             if task.task in self.buckets:

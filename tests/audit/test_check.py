@@ -51,6 +51,11 @@ TRUE = [
     "Pass@1 lands at 62.2 %, so most attempts succeed.",
     "168 of 176 rollouts finished with a message.",
     "`state_match` is false in 51 failing rollouts, over 18 tasks.",
+    "Task `25` passed once in five attempts.",
+    "Task `25`: 1/5.",
+    "One in six tasks is never solved.",
+    "More than 60 % of the attempts succeed.",
+    "62.2 % it is (49.8 % to 73.4 %).",
 ]
 FALSE = [
     ("pass@1 is 62.2 % (49.8 % to 81.7 %).", "81.7 %"),
@@ -96,6 +101,16 @@ FALSE = [
     ("Seven of the thirty-six problems were never solved.", "Seven"),
     ("`state_match` is false in 51 failing rollouts and 51 passing ones.", "51"),
     ("`state_match` is false in 51 failing rollouts, over 19 tasks.", "19"),
+    ("`state_match` is false in 0 failing rollouts.", "0"),
+    ("Task `25` passed twice in five attempts.", "25"),
+    ("Task `25`: 2/5.", "2"),
+    ("A quarter of the variance is nobody's.", "A quarter"),
+    ("Seven do not.", "Seven"),
+    ("Tasks `20`, `24` and `nope-7` never pass.", "nope-7"),
+    ("`nope-7` is labelled TI.", "nope-7"),
+    ("More than 40 % of the attempts succeed.", "40 %"),
+    ("65.2 % it is (49.8 % to 73.4 %).", "65.2 %"),
+    ("Of 27 the rest is 70 (rate 100 %).", "100 %"),
 ]
 UNDER = "# Findings\n\n## Answer\n\n"
 

@@ -24,6 +24,9 @@ def figure(text: str) -> Figure:
         pytest.param("took 3.5 min", 3.5, "min", id="minutes"),
         pytest.param("519.8 kB", 519.8, "kB", id="size"),
         pytest.param("three tasks", 3.0, "", id="word"),
+        pytest.param("one in five tasks", 20.0, "%", id="one_in"),
+        pytest.param("½ of them", 50.0, "%", id="fraction_sign"),
+        pytest.param("it is two thirds", 200 / 3, "%", id="share_in_words"),
         pytest.param("n=36", 36.0, "", id="named"),
     ],
 )
@@ -36,7 +39,17 @@ def test_a_figure_is_read_with_its_unit(text: str, value: float, unit: str) -> N
     "text",
     [
         *("gpt-4o", "r-204", "pass@1", "pass^3", "2026-03-05", "at 10:00", "v1.2.3", "Q2", "3-step plan", "the 5th"),
-        *("`42`", "95 % interval", "95% CI", "80 % power", "Section 3.2", "table 4", "mail@host2.org", "http://x/1/2"),
+        *(
+            "`42`",
+            "95 % interval",
+            "95% CI",
+            "80 % power",
+            "Qwen2.5-7B",
+            "Section 3.2",
+            "table 4",
+            "mail@host2.org",
+            "http://x/1/2",
+        ),
     ],
 )
 def test_a_number_that_says_nothing_about_how_much_is_no_figure(text: str) -> None:
@@ -50,6 +63,7 @@ def test_a_number_that_says_nothing_about_how_much_is_no_figure(text: str) -> No
         pytest.param("12/36", "fraction", (12, 36), id="slash"),
         pytest.param("3 out of the 5", "fraction", (3, 5), id="out_of"),
         pytest.param("three of five", "fraction", (3, 5), id="words"),
+        pytest.param("once in five attempts", "fraction", (1, 5), id="once"),
         pytest.param("49.8–73.4 %", "interval", (49.8, 73.4), id="dash"),
         pytest.param("[0.41, 0.62]", "interval", (0.41, 0.62), id="brackets"),
         pytest.param("between 3 and 5", "interval", (3, 5), id="between"),

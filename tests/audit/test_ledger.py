@@ -40,6 +40,7 @@ DELTAS = """
 | wrote files | 50.0% | 88.9% | -38.9% |
 | compiled | 38.9% | 94.4% | -55.5% |
 """
+KINDS = "\n| Error | n |\n|---|---|\n| path not found | 53 |\n| time out | 20 |\n| crash | 14 |\n| refusal | 7 |\n"
 CASES = (
     "| Task | Time outs | Area |\n|---|---|---|\n| t1 | 3/5 | Alpha |\n| t2 | {count}/5 | Alpha |\n"
     "| t3 | 5/5 | Beta |\n" + CROSS
@@ -145,6 +146,33 @@ MEANS = """
             ["48.2 %", "115 tasks x 4 trials = 440", "22*3 + 17*2 + 16 = 126"],
             id="products",
         ),
+        pytest.param(
+            "150 runs (15 tests × 10 seeds) and 29 tests, 20 passed, 5 failed, 4 skipped.",
+            "160 runs (15 tests × 10 seeds) and 29 tests, 20 passed, 5 failed, 4 skipped.",
+            ["160"],
+            id="product_in_brackets",
+        ),
+        pytest.param(
+            "1,315 tests, 1,292 passed, 19 failed, 4 skipped.",
+            "1,315 tests, 1,272 passed, 19 failed, 4 skipped.",
+            ["1,315"],
+            id="parts_behind_commas",
+        ),
+        pytest.param(
+            "## Agent (19 failures)\n\n#### Tools (10 failures)\n\n#### Goals (7 failures)\n\n#### Rest (2 failures)\n",
+            "## Agent (18 failures)\n\n#### Tools (10 failures)\n\n#### Goals (7 failures)\n\n#### Rest (2 failures)\n",
+            ["18"],
+            id="headings_below",
+        ),
+        pytest.param(
+            f"{KINDS}\n## Later\n{KINDS}", f"{KINDS}\n## Later\n{KINDS.replace('53', '54')}", ["54"], id="twice"
+        ),
+        pytest.param(
+            "We ran 80 tasks.\n\n## End\n\n- Time: 31 (38.8%)\n- Parsing: 8 tasks (10%)\n- Passed: 23 (28.7%)",
+            "We ran 80 tasks.\n\n## End\n\n- Time: 31 (38.8%)\n- Parsing: 8 tasks (8.8%)\n- Passed: 23 (28.7%)",
+            ["8.8%"],
+            id="shares_of_a_whole_under_another_heading",
+        ),
     ],
 )
 def test_what_disagrees_is_told_and_nothing_else(report: str, false: str, said: list[str]) -> None:
@@ -190,6 +218,13 @@ Another model:
             "First half of the tasks (0-57): 64.2 %. Second half (58-114): 52.3 %.",
             id="halves_of_something_else",
         ),
+        pytest.param(
+            "| M | Good | Bad | All |\n|---|---|---|---|\n| a | 29 (74.4%) | 10 (25.6%) | 39 |\n"
+            "| b | 18 (46.2%) | 21 (53.8%) | 39 |\n| c | 17 (53.1%) | 15 (46.9%) | 32 |\n"
+            "| d | 16 (41.0%) | 23 (59.0%) | 39 |",
+            id="shares_of_each_row",
+        ),
+        pytest.param("Later: ~85-90% of them (127-135/150).", id="ranges"),
     ],
 )
 def test_what_only_looks_alike_is_left_alone(report: str) -> None:
