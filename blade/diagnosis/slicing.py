@@ -11,7 +11,7 @@ from blade.diagnosis.analysis import SliceTable
 from blade.errors import UsageError
 from blade.metrics import Outcomes
 from blade.metrics.slices import slice_outcomes
-from blade.rollouts.columns import Column, level_text
+from blade.rollouts.columns import Column, distinct, level_text
 from blade.rollouts.identity import HALF, MADE, require_field
 from blade.rollouts.table import RolloutTable
 
@@ -82,8 +82,8 @@ def may_cut(field: str, column: Column, table: RolloutTable, outcomes: Outcomes)
     if column.kind == "list" or (column.kind == "number" and not whole_numbers(column)):
         return False
     coded = column.coded()
-    used = len(np.unique(coded.values[coded.values >= 0]))
-    tasks = len(np.unique(table.task))
+    used = len(distinct(coded.values))
+    tasks = len(distinct(table.task))
     most = MOST_LEVELS if is_well_known(field) else min(MOST_LEVELS, tasks // 4)
     if not 2 <= used <= most or not goes_with(table.task, coded.values):
         return False
@@ -103,8 +103,11 @@ def whole_numbers(column: Column) -> bool:
 
 def goes_with(first: Codes, second: Codes) -> bool:
     """Whether rows with the same first code have the same second one."""
-    pairs = np.unique(first.astype(np.int64) * (int(second.max(initial=0)) + 2) + second)
-    return len(pairs) == len(np.unique(first))
+    if not len(first):
+        return True
+    seen = np.empty(int(first.max()) + 2, dtype=second.dtype)  # a row without a code is -1, which is the last place
+    seen[first] = second
+    return bool((seen[first] == second).all())
 
 
 def repeats_outcome(coded: Column, outcomes: Outcomes) -> bool:

@@ -17,6 +17,7 @@ MAX_TEXT = 200
 MAX_LIST = 32
 FLUSH = 1024  # rows turned into arrays at a time
 HUGE = 10**300
+FEW_CODES = 1 << 16
 EXACT = 2.0**53  # integers beyond it are not exact as floats, so they are kept as levels
 
 Level = str | int | float | bool | tuple[str, ...]
@@ -66,7 +67,7 @@ class Column(msgspec.Struct, frozen=True, kw_only=True):
         if self.kind not in ("number", "flag"):
             return self
         known = self.known()
-        uniques, inverse = np.unique(self.values[known], return_inverse=True)
+        uniques, inverse = levels_of(self.values[known])
         codes = np.full(len(self.values), -1, dtype=np.int32)
         codes[known] = inverse
         flag = self.kind == "flag"
@@ -167,6 +168,8 @@ def is_numeric(part: Column) -> bool:
 
 def join(arrays: Sequence[npt.NDArray[Any]], dtype: type) -> npt.NDArray[Any]:
     """Arrays end to end; an empty array when there are none."""
+    if len(arrays) == 1:
+        return arrays[0].astype(dtype, copy=False)
     return np.concatenate(arrays).astype(dtype, copy=False) if arrays else np.empty(0, dtype=dtype)
 
 
@@ -227,6 +230,8 @@ def as_number(level: Level) -> float:
 def concat(parts: Sequence[Column]) -> Column:
     """Parts of one field read separately, one after the other."""
     kind = common_kind(parts)
+    if len(parts) == 1 and parts[0].kind == kind:
+        return parts[0]
     if kind in ("number", "flag"):
         return Column(kind=kind, values=join([part.numbers() for part in parts], np.float64))
     codes = Codes()
@@ -244,6 +249,23 @@ def recode(part: Column, codes: Codes) -> npt.NDArray[np.int32]:
     table = np.full(len(coded.levels) + 1, -1, dtype=np.int32)
     table[levels] = [codes[as_key(coded.levels[level])] for level in levels.tolist()]
     return np.asarray(table[coded.values])
+
+
+def distinct(codes: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+    """The codes that occur, in order, without those of unknown values: what `np.unique` says, in less time."""
+    return np.flatnonzero(np.bincount(codes[codes >= 0]))
+
+
+def levels_of(numbers: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]:
+    """Different numbers in order and the place of each among them: whole ones that lie close are counted, not sorted."""
+    low = float(numbers.min(initial=np.inf))
+    if not float(numbers.max(initial=-np.inf)) - low < FEW_CODES or (numbers != np.floor(numbers)).any():
+        return np.unique(numbers, return_inverse=True)
+    codes = (numbers - low).astype(np.int64)
+    used = distinct(codes)
+    place = np.zeros(FEW_CODES, dtype=np.int64)
+    place[used] = np.arange(len(used))
+    return used + low, place[codes]
 
 
 def unknown(length: int) -> Column:
