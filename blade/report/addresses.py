@@ -11,7 +11,8 @@ address through ordinary Python and through templates. Nothing here knows a docu
 
 import functools
 import operator
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any, Protocol, TypeVar
 
 Entry = TypeVar("Entry")
@@ -101,11 +102,15 @@ class Entries(list[Any]):
 
 
 class Lazy(Entries):
-    """A list whose entries get their addresses when they are asked for: a run has more tasks than a report names."""
+    """A list whose entries get their addresses when they are asked for: a run has more tasks than a report names.
+
+    What it was grouped by is kept in `groups`, since many parts of a report count the same.
+    """
 
     def __init__(self, values: Sequence[Any], address: str) -> None:
         super().__init__(values)
         self.address = address
+        self.groups: dict[tuple[str, ...], dict[Any, list[int]]] = {}
 
     def _entry(self, number: int) -> Any:
         value, address = super().__getitem__(number), f"{self.address}/{number}"
@@ -314,14 +319,34 @@ class Picked(Sequence[Entry]):
         return self._entries[found] if isinstance(found, int) else [self._entries[one] for one in found]
 
 
-def picked(entries: Sequence[Entry], wanted: Callable[[Entry], bool]) -> Sequence[Entry]:
-    """The entries of which something is true, with their addresses."""
-    return Picked(entries, [place for place, entry in enumerate(bare_entries(entries)) if wanted(entry)])
+def grouped(entries: Sequence[Entry], *fields: str) -> dict[Any, list[int]]:
+    """The places of entries that have the same values in one or more fields, in order of appearance."""
+    known: dict[tuple[str, ...], dict[Any, list[int]]] = entries.groups if isinstance(entries, Lazy) else {}
+    if fields not in known:
+        groups: dict[Any, list[int]] = {}
+        for place, value in enumerate(map(operator.attrgetter(*fields), bare_entries(entries))):
+            groups.setdefault(value, []).append(place)
+        known[fields] = groups
+    return known[fields]
+
+
+def picked(entries: Sequence[Entry], wanted: Callable[..., bool], *fields: str) -> Sequence[Entry]:
+    """The entries of which something is true by the values of one or more fields, with their addresses."""
+    found = grouped(entries, *fields).items()
+    hits = [places for value, places in found if (wanted(value) if len(fields) == 1 else wanted(*value))]
+    return Picked(entries, hits[0] if len(hits) == 1 else sorted(chain.from_iterable(hits)))
+
+
+def entries_with(entries: Sequence[Entry], field: str, wanted: Container[Any]) -> dict[Any, Entry]:
+    """The last entry with each of some values in a field, with its address."""
+    values = enumerate(map(operator.attrgetter(field), bare_entries(entries)))
+    places = {value: place for place, value in values if value in wanted}
+    return {value: entries[place] for value, place in places.items()}
 
 
 def total(entries: Sequence[Any], field: str) -> Any:
     """The sum of a field over a whole list, with one address for all of it."""
-    result = sum(bare(getattr(entry, field)) for entry in bare_entries(entries))
+    result = bare(sum(map(operator.attrgetter(field), bare_entries(entries))))
     address = getattr(entries, "address", None)
     return result if address is None else with_address(result, ("sum", f"{address}/*/{field}"))
 

@@ -1,13 +1,15 @@
 """Dominant Failure Modes: what was seen in rollouts, what labels say, and what separates pass from fail."""
 
+import functools
+
 import msgspec
 
 from blade.diagnosis.analysis import MAX_LISTED, Analysis, Count, Mode, PackUse, PatternSeen, Signal
-from blade.diagnosis.labels import CAUSES
+from blade.diagnosis.labels import CAUSES, is_by_rule
 from blade.diagnosis.pairs import REPORTED, Contrast, Trait
-from blade.report.addresses import bare_entries, size, with_address
+from blade.report.addresses import Picked, grouped, picked, size, with_address
 from blade.report.citations import cited, codes
-from blade.report.dives import cause_words, is_draft
+from blade.report.dives import cause_words
 from blade.report.headline import failing_rollouts, gain_words, is_rate
 from blade.report.listing import Listing, first
 from blade.report.numbers import DASH
@@ -109,20 +111,21 @@ def mode_line(mode: Mode, *, rate: bool) -> ModeLine:
     return ModeLine(mode=mode, gain=gain, examples=cited(mode.citations, MOST_CITED, limit=MAX_LISTED, in_table=True))
 
 
+def is_draft_of(label: str, given: str, author: str) -> bool:
+    return given == label and is_by_rule(author)
+
+
 def cause_rows(analysis: Analysis) -> list[CauseRow]:
     """Labels in force, most tasks first."""
-    given: dict[str, list[int]] = {}
-    for place, cause in enumerate(bare_entries(analysis.causes)):
-        given.setdefault(cause.label, []).append(place)
-    drafts = {place for place, cause in enumerate(bare_entries(analysis.causes)) if is_draft(cause)}
+    causes = analysis.causes
     rows = [
         CauseRow(
-            label=analysis.causes[places[0]].label,
+            label=causes[places[0]].label,
             meaning=cause_words(label),
-            tasks=size([analysis.causes[place] for place in places]),
-            drafts=size([analysis.causes[place] for place in places if place in drafts]),
+            tasks=size(Picked(causes, places)),
+            drafts=size(picked(causes, functools.partial(is_draft_of, label), "label", "author")),
         )
-        for label, places in given.items()
+        for label, places in grouped(causes, "label").items()
     ]
     return sorted(rows, key=lambda row: (-row.tasks, row.label))
 

@@ -7,7 +7,7 @@ import msgspec
 from blade.diagnosis.analysis import MAX_LISTED, Analysis, SliceTable, Stage
 from blade.metrics import Effort, Metric, Misplacement, Slice, TaskResult, VarianceSplit, Variant
 from blade.metrics.buckets import ORDER
-from blade.report.addresses import bare_entries, size
+from blade.report.addresses import Picked, bare_entries, grouped, size
 from blade.report.citations import cited, codes
 from blade.report.headline import interval_words, is_rate, value_words
 from blade.report.listing import Listing, first
@@ -348,18 +348,16 @@ def bucket_rows(analysis: Analysis) -> list[BucketRow]:
 
 def rate_rows(analysis: Analysis) -> list[RateRow]:
     """Tasks that pass sometimes, those with the same rate together."""
-    alike: dict[tuple[int, int], list[TaskResult]] = {}
-    for place, result in enumerate(bare_entries(analysis.tasks)):
-        if result.bucket == "sometimes":
-            alike.setdefault((result.c, result.n), []).append(analysis.tasks[place])
-    ordered = sorted(alike.items(), key=lambda pair: (pair[0][0] / pair[0][1], pair[0][1]))
+    alike = grouped(analysis.tasks, "bucket", "c", "n").items()
+    rates = sorted((c / n, n, places) for (bucket, c, n), places in alike if bucket == "sometimes")
+    listings = [first(Picked(analysis.tasks, places), MOST_TASKS) for _, _, places in rates[:MOST_RATES]]
     return [
         RateRow(
-            result=results[0],
-            count=size(results),
-            tasks=codes(first([result.task for result in results], MOST_TASKS), in_table=True),
+            result=listing.shown[0],
+            count=size(Picked(analysis.tasks, places)),
+            tasks=codes(Listing(shown=[one.task for one in listing.shown], rest=listing.rest), in_table=True),
         )
-        for _, results in ordered[:MOST_RATES]
+        for listing, (_, _, places) in zip(listings, rates, strict=False)
     ]
 
 

@@ -257,10 +257,11 @@ def distinct(codes: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
 
 
 def levels_of(numbers: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]:
-    """Different numbers in order and the place of each among them: whole ones that lie close are counted, not sorted."""
-    low = float(numbers.min(initial=np.inf))
-    if not float(numbers.max(initial=-np.inf)) - low < FEW_CODES or (numbers != np.floor(numbers)).any():
-        return np.unique(numbers, return_inverse=True)
+    """Different numbers in order and each one's place among them: whole ones that lie close are counted, not sorted."""
+    low, high = float(numbers.min(initial=np.inf)), float(numbers.max(initial=-np.inf))
+    if not high - low < FEW_CODES or (numbers != np.floor(numbers)).any():
+        levels, place = np.unique(numbers, return_inverse=True)
+        return levels, place
     codes = (numbers - low).astype(np.int64)
     used = distinct(codes)
     place = np.zeros(FEW_CODES, dtype=np.int64)
