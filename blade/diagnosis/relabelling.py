@@ -1,6 +1,7 @@
 """Labels in and out of an analysis: its drafts as labels, and the analysis with other labels in force."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from functools import cached_property
 
 import msgspec
 
@@ -17,9 +18,30 @@ def as_cause(label: Label) -> Cause:
     return Cause(label=label.cause, **{name: getattr(label, name) for name in SHARED})
 
 
-def draft_labels(analysis: Analysis) -> list[Label]:
+def draft_labels(analysis: Analysis) -> Iterator[Label]:
     """The labels an analysis carries."""
-    return [Label(cause=cause.label, **{name: getattr(cause, name) for name in SHARED}) for cause in analysis.causes]
+    for cause in analysis.causes:
+        yield Label(cause=cause.label, **{name: getattr(cause, name) for name in SHARED})
+
+
+class Drafts(Mapping[str, Label]):
+    """The labels an analysis carries by task, made when somebody asks for one."""
+
+    def __init__(self, analysis: Analysis) -> None:
+        self._analysis = analysis
+
+    @cached_property
+    def _labels(self) -> dict[str, Label]:
+        return {label.task: label for label in draft_labels(self._analysis)}
+
+    def __getitem__(self, task: str) -> Label:
+        return self._labels[task]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._labels)
+
+    def __len__(self) -> int:
+        return len(self._labels)
 
 
 def relabel(analysis: Analysis, labels: Mapping[str, Label]) -> Analysis:

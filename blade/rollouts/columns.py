@@ -260,13 +260,13 @@ def levels_of(numbers: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.float64]
     """Different numbers in order and each one's place among them: whole ones that lie close are counted, not sorted."""
     low, high = float(numbers.min(initial=np.inf)), float(numbers.max(initial=-np.inf))
     if not high - low < FEW_CODES or (numbers != np.floor(numbers)).any():
-        levels, place = np.unique(numbers, return_inverse=True)
-        return levels, place
+        levels = np.unique(numbers).astype(np.float64)
+        return levels, np.searchsorted(levels, numbers)
     codes = (numbers - low).astype(np.int64)
     used = distinct(codes)
     place = np.zeros(FEW_CODES, dtype=np.int64)
     place[used] = np.arange(len(used))
-    return used + low, place[codes]
+    return np.asarray(used + low, dtype=np.float64), place[codes]
 
 
 def unknown(length: int) -> Column:

@@ -110,8 +110,8 @@ class Packed(msgspec.Struct, frozen=True, kw_only=True):
 
     parts: list[bytes]
     """Compressed JSON, each an array of rollouts."""
-    chunk: list[int | None]
-    """Per row of the run: its part."""
+    chunk: Ints
+    """Per row of the run: its part; -1 where none holds it."""
     tools: dict[str, list[int]]
     """By tool: the rows that call it."""
     inline: bool
@@ -120,7 +120,7 @@ class Packed(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def left_out(self) -> int:
         """Rollouts that did not fit."""
-        return sum(part is None for part in self.chunk)
+        return int((self.chunk < 0).sum())
 
 
 class Page(NamedTuple):
@@ -155,10 +155,9 @@ def pack(run: Run, passed: Floats, rows: Sequence[int], *, inline: bool) -> Pack
         return squeeze(b"[" + b",".join(whole) + b"]", level=5 if inline else 2)
 
     parts = [*groups({row: len(page.data) for row, page in pages.items()}, PART_BYTES if inline else FILE_BYTES)]
-    chunk: list[int | None] = [None] * len(run.table)
+    chunk = np.full(len(run.table), -1, dtype=np.int64)
     for number, group in enumerate(parts):
-        for row in group:
-            chunk[row] = number
+        chunk[group] = number
     return Packed(parts=[*share(packed, parts)], chunk=chunk, tools=tools, inline=inline)
 
 

@@ -85,7 +85,8 @@ class Viewer:
         analysis = relabel(now.analysis, now.labels)
         data = page_data(analysis, self.run, self.passed, source="server", token=self.token)
         data = msgspec.structs.replace(data, facets=[*data.facets, *self.facets])
-        return run_page(analysis, data, costs=costs_of(self.run, self.options), passed=self.passed, up=up)
+        costs = costs_of(self.run, self.options)
+        return b"".join(run_page(analysis, data, costs=costs, passed=self.passed, up=up))
 
     def rollout(self, row: int) -> bytes:
         """One rollout as JSON.
