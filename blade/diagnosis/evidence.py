@@ -18,7 +18,7 @@ from blade.diagnosis.templates import telling_line
 from blade.engine import share
 from blade.metrics.values import Ints
 from blade.rollouts import Item, Rollout, Run
-from blade.rollouts.columns import distinct
+from blade.rollouts.columns import codes_in
 
 MOST_ROLLOUTS = 1500
 MOST_EXAMPLES = 3
@@ -42,7 +42,7 @@ def quote_evidence(
     """The labels and modes with what stands where they point to; past the reading budget only citations."""
     shown = [failing_places(found)[:MOST_EXAMPLES] for found in mined.modes]
     others = np.asarray([row for places in shown for row, _ in places], dtype=np.int64)
-    read = within_budget(run.table, distinct(np.concatenate([verdicts.rows, others])), most=MOST_ROLLOUTS)
+    read = within_budget(run.table, codes_in(np.concatenate([verdicts.rows, others])), most=MOST_ROLLOUTS)
     at = np.flatnonzero(np.isin(verdicts.rows, read))
     judged = set(verdicts.rows[at].tolist())
     items: dict[int, set[int]] = {}
@@ -85,20 +85,22 @@ def steps_of(rows: Iterable[int], seen: Mapping[int, Seen]) -> list[DecisiveStep
 def causes_of(run: Run, verdicts: Verdicts, seen: Mapping[int, Seen]) -> Iterator[Cause]:
     """The verdicts as they stand in the analysis, with their evidence."""
     citations = run.table.citations(verdicts.rows, verdicts.items)
-    rows, items = verdicts.rows.tolist(), verdicts.items.tolist()
-    quotes = [seen[row].quotes.get(item) if row in seen else None for row, item in zip(rows, items, strict=True)]
+    at = np.flatnonzero(np.isin(verdicts.rows, list(seen)))
+    read = dict(zip(at.tolist(), verdicts.rows[at].tolist(), strict=True))
+    quotes = {place: seen[read[place]].quotes.get(int(verdicts.items[place])) for place in read}
     first = 0
     for (task, decision), end in zip(verdicts.decided, verdicts.ends.tolist(), strict=True):
-        proofs = zip(citations[first:end], quotes[first:end], strict=True)
+        places = range(first, end)
+        rows = [read[place] for place in places if place in read]
         yield Cause(
             task=task,
             label=decision.cause,
             confidence=decision.confidence,
             author=decision.author,
             reason=decision.reason,
-            evidence=[Evidence(citation=citation, quote=quote) for citation, quote in proofs],
+            evidence=[Evidence(citation=citations[place], quote=quotes.get(place)) for place in places],
             candidates=decision.candidates,
-            steps=steps_of((row for row in rows[first:end] if row in seen), seen),
+            steps=steps_of(rows, seen) if rows else NO_STEPS,
         )
         first = end
 

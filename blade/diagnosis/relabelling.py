@@ -21,7 +21,15 @@ def as_cause(label: Label) -> Cause:
 def draft_labels(analysis: Analysis) -> Iterator[Label]:
     """The labels an analysis carries."""
     for cause in analysis.causes:
-        yield Label(cause=cause.label, **{name: getattr(cause, name) for name in SHARED})
+        yield Label(
+            task=cause.task,
+            cause=cause.label,
+            confidence=cause.confidence,
+            author=cause.author,
+            reason=cause.reason,
+            evidence=cause.evidence,
+            candidates=cause.candidates,
+        )
 
 
 class Drafts(Mapping[str, Label]):

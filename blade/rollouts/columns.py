@@ -251,7 +251,7 @@ def recode(part: Column, codes: Codes) -> npt.NDArray[np.int32]:
     return np.asarray(table[coded.values])
 
 
-def distinct(codes: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+def codes_in(codes: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
     """The codes that occur, in order, without those of unknown values: what `np.unique` says, in less time."""
     return np.flatnonzero(np.bincount(codes[codes >= 0]))
 
@@ -263,7 +263,7 @@ def levels_of(numbers: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.float64]
         levels = np.unique(numbers).astype(np.float64)
         return levels, np.searchsorted(levels, numbers)
     codes = (numbers - low).astype(np.int64)
-    used = distinct(codes)
+    used = codes_in(codes)
     place = np.zeros(FEW_CODES, dtype=np.int64)
     place[used] = np.arange(len(used))
     return np.asarray(used + low, dtype=np.float64), place[codes]

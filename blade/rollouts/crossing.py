@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from blade.rollouts.columns import Column, distinct
+from blade.rollouts.columns import Column, codes_in
 from blade.rollouts.rows import Ints
 
 MOSTLY = 0.9
@@ -67,7 +67,7 @@ def counted_values(column: Column, task: Ints, repeat: Ints | None) -> Ints | No
     if column.kind == "list":
         return None
     coded = column.coded()
-    used = distinct(coded.values)
+    used = codes_in(coded.values)
     if not 2 <= len(used) <= MOST_LEVELS:
         return None
     rows = np.flatnonzero(task >= 0)

@@ -15,7 +15,7 @@ import msgspec
 import numpy as np
 
 from blade.errors import UsageError
-from blade.rollouts.columns import MAX_TEXT, Column, distinct, level_text
+from blade.rollouts.columns import MAX_TEXT, Column, codes_in, level_text
 from blade.rollouts.formats import Format, bare
 from blade.rollouts.rows import Ints, Rows
 from blade.rollouts.scan import FIRST_TOOL, INPUT_HASH, PROVIDER_ERROR
@@ -201,7 +201,7 @@ def task_codes(column: Column, written: Callable[[list[str]], list[str]] = list)
     """Per row: index of its task among the sorted task keys as they are written; equal texts are one task."""
     coded = column.coded()
     texts = written([level_text(level) for level in coded.levels])
-    ordered = in_natural_order(dict.fromkeys(texts[code] for code in distinct(coded.values).tolist()))
+    ordered = in_natural_order(dict.fromkeys(texts[code] for code in codes_in(coded.values).tolist()))
     if ordered == texts:  # as they came
         return coded.values.astype(np.int64), ordered
     position = {text: index for index, text in enumerate(ordered)}
