@@ -280,16 +280,17 @@ def field_features(table: RolloutTable, outcomes: Outcomes) -> dict[str, Feature
     mixed = totals.known * squares - totals.sum**2 > 1e-9
     if mixed.sum() < FEWEST_IN_PART:
         return {}
-    columns = table.rows.columns
-    results = {name.rpartition(".")[0] for name in columns if not is_constant_within(columns[name], table.task)}
+    columns = {name: column.coded() for name, column in table.rows.columns.items()}
+    constant = {name for name, column in columns.items() if is_constant_within(column, table.task)}
+    results = {name.rpartition(".")[0] for name in columns if name not in constant}
     return {
-        f"`{name}`": field_feature(column.coded(), table)
+        f"`{name}`": field_feature(column, table)
         for name, column in columns.items()
         if not name.startswith(FOREIGN)
         and name not in MADE
         and not ("." in name and name.rpartition(".")[0] in results)  # some of which never vary
-        and np.ptp(column.coded().values) > 0
-        and is_constant_within(column, table.task)
+        and np.ptp(column.values) > 0
+        and name in constant
     }
 
 
@@ -302,10 +303,9 @@ def field_feature(coded: Column, table: RolloutTable) -> Feature:
     return Feature([*map(value_of, coded.levels), None], codes % (len(coded.levels) + 1))
 
 
-def is_constant_within(column: Column, task: Ints) -> bool:
-    """Whether all attempts at a task, whose rows stand together, have the same value as the first."""
-    codes = column.coded().values
-    return bool((codes == codes[np.searchsorted(task, task)]).all())
+def is_constant_within(coded: Column, task: Ints) -> bool:
+    """Whether all attempts at a task, whose rows stand together, have the same value as the one before."""
+    return bool(((coded.values[1:] == coded.values[:-1]) | (task[1:] != task[:-1])).all())
 
 
 def value_of(level: Level) -> Value:

@@ -11,6 +11,7 @@ address through ordinary Python and through templates. Nothing here knows a docu
 
 import functools
 import operator
+from array import array
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any, Protocol, TypeVar
@@ -110,7 +111,7 @@ class Lazy(Entries):
     def __init__(self, values: Sequence[Any], address: str) -> None:
         super().__init__(values)
         self.address = address
-        self.groups: dict[tuple[str, ...], dict[Any, list[int]]] = {}
+        self.groups: dict[tuple[str, ...], dict[Any, Sequence[int]]] = {}
 
     def _entry(self, number: int) -> Any:
         value, address = super().__getitem__(number), f"{self.address}/{number}"
@@ -319,14 +320,27 @@ class Picked(Sequence[Entry]):
         return self._entries[found] if isinstance(found, int) else [self._entries[one] for one in found]
 
 
-def grouped(entries: Sequence[Entry], *fields: str) -> dict[Any, list[int]]:
+class Numbering(dict[Any, int]):
+    """Gives everything that is asked for the next number."""
+
+    def __missing__(self, value: Any) -> int:
+        number = self[value] = len(self)
+        return number
+
+
+def grouped(entries: Sequence[Entry], *fields: str) -> dict[Any, Sequence[int]]:
     """The places of entries that have the same values in one or more fields, in order of appearance."""
-    known: dict[tuple[str, ...], dict[Any, list[int]]] = entries.groups if isinstance(entries, Lazy) else {}
+    known: dict[tuple[str, ...], dict[Any, Sequence[int]]] = entries.groups if isinstance(entries, Lazy) else {}
     if fields not in known:
-        groups: dict[Any, list[int]] = {}
-        for place, value in enumerate(map(operator.attrgetter(*fields), bare_entries(entries))):
-            groups.setdefault(value, []).append(place)
-        known[fields] = groups
+        numbers = Numbering()
+        groups: list[array[int]] = []
+        for place, number in enumerate(
+            map(numbers.__getitem__, map(operator.attrgetter(*fields), bare_entries(entries)))
+        ):
+            if number == len(groups):
+                groups.append(array("q"))
+            groups[number].append(place)
+        known[fields] = dict(zip(numbers, groups, strict=True))
     return known[fields]
 
 

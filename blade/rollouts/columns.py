@@ -271,7 +271,12 @@ def levels_of(numbers: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.float64]
 
 def unknown(length: int) -> Column:
     """A column nobody has filled."""
-    return Column(kind="number", values=np.full(length, np.nan))
+    return Column(kind="number", values=nothing(length))
+
+
+def nothing(length: int) -> npt.NDArray[np.float64]:
+    """As many numbers that nobody knows, kept as one."""
+    return np.broadcast_to(np.float64(np.nan), (length,))
 
 
 def from_values(values: Iterable[Any]) -> Column:

@@ -7,7 +7,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from blade.rollouts.columns import Column, concat, join, unknown, whole_column
+from blade.rollouts.columns import Column, concat, join, nothing, unknown, whole_column
 from blade.rollouts.features import FACTS
 from blade.rollouts.scan import Scan, join_facts, take_facts
 from blade.rollouts.values import BadLine, Source
@@ -56,10 +56,10 @@ class Rows(msgspec.Struct, frozen=True, kw_only=True, eq=False):
 
     def numbers(self, *paths: str) -> npt.NDArray[np.float64]:
         """Per row: the first known number among some fields; nan where none is."""
-        values = np.full(len(self), np.nan)
-        for path in paths:
-            if path in self.columns:
-                values = np.where(np.isnan(values), self.columns[path].numbers(), values)
+        values = nothing(len(self))
+        for number, path in enumerate(path for path in paths if path in self.columns):
+            more = self.columns[path].numbers()
+            values = np.where(np.isnan(values), more, values) if number else more
         return values
 
     def column(self, *paths: str) -> Column:
@@ -77,6 +77,8 @@ class Rows(msgspec.Struct, frozen=True, kw_only=True, eq=False):
 
 def pool(scans: Sequence[Scan]) -> Rows:
     """The rows of several files, file after file."""
+    if len(scans) == 1:
+        return join_rows(scans, file=np.broadcast_to(np.int64(0), (len(scans[0]),)))
     return join_rows(scans, file=np.repeat(np.arange(len(scans)), [len(scan) for scan in scans]))
 
 
