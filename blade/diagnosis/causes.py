@@ -27,6 +27,7 @@ from blade.metrics.values import Ints
 from blade.rollouts.table import RolloutTable
 
 MOST_EVIDENCE = 3
+NO_ITEMS = (-1,) * MOST_EVIDENCE
 NOTHING_KNOWN = "nothing in its rows proves why"
 LONGEST_ANSWER = 60
 """Longer answers are not repeated in a reason."""
@@ -111,8 +112,10 @@ class Verdict(NamedTuple):
 class Verdicts(NamedTuple):
     """What was decided about the tasks of a run."""
 
-    decided: list[tuple[str, Decision]]
-    """By task key, in the order of tasks."""
+    tasks: list[str]
+    """Task keys in their order."""
+    decisions: list[Decision]
+    """What was decided about each."""
     ends: Ints
     """Per task: how many pieces of evidence there are up to its last."""
     rows: Ints
@@ -170,10 +173,9 @@ def decide_causes(
 
     Some modes in `mined` are a cause in themselves; `family` is what a pack knows.
     """
-    decided: list[tuple[str, Decision]] = []
-    ends, at_rows, at_items = array("q"), array("q"), array("q")
+    nowhere = np.empty(0, dtype=np.int64)
     if outcomes.is_continuous:
-        return Verdicts(decided, *(np.asarray(column, dtype=np.int64) for column in (ends, at_rows, at_items)))
+        return Verdicts([], [], nowhere, nowhere, nowhere)
     failing = Failing.of(outcomes)
     proofs = sorted(
         [
@@ -202,25 +204,27 @@ def decide_causes(
         telling[list(rows)] = True
     told = set(outcomes.task[telling & (outcomes.success != 1.0)].tolist()).union(mine)
     untold: dict[tuple[int, int], Decision] = {}
+    tasks, decisions = list[str](), list[Decision]()
+    ends, at_rows, at_items = array("q"), array("q"), array("q")
     for index, result in enumerate(results):
         if result.bucket == "always":
             continue
         rows = failing.rows_of(index)
-        if rows and result.n and index not in told:  # of a large run most: all that pass as often are decided at once
-            known = untold.get((result.c, result.n))
-            if known is None:
-                known = untold[result.c, result.n] = open_decision(passed_of(result, NOTHING_KNOWN))
-            decided.append((result.task, known))
+        if rows and result.n and index not in told:  # most of a large run: all that pass as often are decided at once
+            decision = untold.get((result.c, result.n))
+            if decision is None:
+                decision = untold[result.c, result.n] = open_decision(passed_of(result, NOTHING_KNOWN))
             at_rows.extend(rows[:MOST_EVIDENCE])
-            at_items.extend([-1] * min(len(rows), MOST_EVIDENCE))
+            at_items.extend(NO_ITEMS[: len(rows)])
         else:
             task = Task(result, rows, mine.get(index, []), said.get(index, {}), shown)
-            one = decide(task, noted, seen, is_suspected=not suspected.isdisjoint(rows))
-            decided.append((result.task, one.decision))
-            at_rows.extend(row for row, _ in one.places)
-            at_items.extend(item for _, item in one.places)
+            decision, places = decide(task, noted, seen, is_suspected=not suspected.isdisjoint(rows))
+            at_rows.extend(row for row, _ in places)
+            at_items.extend(item for _, item in places)
+        tasks.append(result.task)
+        decisions.append(decision)
         ends.append(len(at_rows))
-    return Verdicts(decided, *(np.asarray(column, dtype=np.int64) for column in (ends, at_rows, at_items)))
+    return Verdicts(tasks, decisions, *(np.asarray(column, dtype=np.int64) for column in (ends, at_rows, at_items)))
 
 
 def found_proofs(findings: Sequence[Found]) -> Iterable[Proof]:

@@ -89,7 +89,7 @@ def causes_of(run: Run, verdicts: Verdicts, seen: Mapping[int, Seen]) -> Iterato
     read = dict(zip(at.tolist(), verdicts.rows[at].tolist(), strict=True))
     quotes = {place: seen[read[place]].quotes.get(int(verdicts.items[place])) for place in read}
     first = 0
-    for (task, decision), end in zip(verdicts.decided, verdicts.ends.tolist(), strict=True):
+    for task, decision, end in zip(verdicts.tasks, verdicts.decisions, verdicts.ends.tolist(), strict=True):
         places = range(first, end)
         rows = [read[place] for place in places if place in read]
         yield Cause(

@@ -11,7 +11,7 @@ from blade.diagnosis.analysis import Analysis, Finding, Intervention, ReadingIte
 from blade.diagnosis.labels import CAUSES, is_by_rule
 from blade.report.addresses import bare_entries, grouped, picked, size
 from blade.report.citations import codes, reading_commands
-from blade.report.dives import cause_words, drafts, judged
+from blade.report.dives import SIGNED, cause_words, drafts, judged
 from blade.report.headline import gain_interval_words, gain_words, is_rate
 from blade.report.listing import Listing, first
 from blade.report.numbers import percent, plural, signed_pp
@@ -155,7 +155,7 @@ def rests_on(found: Intervention, analysis: Analysis) -> str:
     """Whether an estimate was made from what was seen, or from labels, and whose."""
     if found.target not in CAUSES:
         return "what was seen"
-    given = grouped(analysis.causes, "author", "label")
+    given = grouped(analysis.causes, *SIGNED)
     return DRAFTS if any(is_by_rule(by) and found.target in label for by, label in given) else "judged labels"
 
 

@@ -11,11 +11,14 @@ from blade.diagnosis.analysis import MAX_LISTED, Analysis, Cause
 from blade.diagnosis.labels import CAUSES, UNDECIDED, Evidence, is_by_rule
 from blade.diagnosis.pairs import TaskContrast
 from blade.metrics import TaskResult
-from blade.report.addresses import Picked, bare_entries, entries_with, grouped, picked, size
+from blade.report.addresses import at_places, bare_entries, entries_with, picked, size
 from blade.report.citations import codes, reading_commands, rollout_of, task_of
 from blade.report.listing import Listing, first
 from blade.report.text import Markdown
 
+SIGNED = ("author", "label")
+PASSED = ("bucket", "c", "n")
+"""What causes and tasks are counted by; always the same, so that they are looked at once."""
 MOST_DIVES = 20
 MOST_DRAFTS = 50
 MOST_CITED = 3
@@ -63,13 +66,13 @@ class Dives(msgspec.Struct, frozen=True, kw_only=True):
 def dive_into(analysis: Analysis, bucket: str) -> Dives:
     """What is known about every task of a bucket."""
     results = list(bare_entries(analysis.tasks))
-    mine = grouped(analysis.tasks, "bucket").get(bucket, [])
+    mine = picked(analysis.tasks, lambda found, *_: found == bucket, *PASSED).places
     rank = {item.task: place for place, item in enumerate(bare_entries(analysis.reading_list))}
     listed = sorted((at for at in mine if results[at].task in rank), key=lambda at: rank[results[at].task])
     mine = [*listed, *(at for at in mine if results[at].task not in rank)]
     signed = {cause.task for cause in judged(analysis.causes)}
-    read = first(Picked(analysis.tasks, [at for at in mine if results[at].task in signed]), MOST_DIVES)
-    unread = first(Picked(analysis.tasks, [at for at in mine if results[at].task not in signed]), MOST_DRAFTS)
+    read = first(at_places(analysis.tasks, [at for at in mine if results[at].task in signed]), MOST_DIVES)
+    unread = first(at_places(analysis.tasks, [at for at in mine if results[at].task not in signed]), MOST_DRAFTS)
     signals = count_signals(analysis, {result.task for result in read.shown})
 
     causes = entries_with(analysis.causes, "task", {result.task for result in [*read.shown, *unread.shown]})
@@ -100,12 +103,12 @@ def dive(result: TaskResult, cause: Cause | None, analysis: Analysis, signals: l
 
 def judged(causes: Sequence[Cause]) -> Sequence[Cause]:
     """The causes that a person or a model has judged."""
-    return picked(causes, lambda author: not is_by_rule(author), "author")
+    return picked(causes, lambda author, _: not is_by_rule(author), *SIGNED)
 
 
 def drafts(causes: Sequence[Cause]) -> Sequence[Cause]:
     """The causes that nobody but a rule has judged."""
-    return picked(causes, is_by_rule, "author")
+    return picked(causes, lambda author, _: is_by_rule(author), *SIGNED)
 
 
 def cause_words(label: str) -> str:

@@ -4,13 +4,14 @@ The sentences here are those of the report and of the page alike; either adds it
 """
 
 import functools
+import operator
 from collections.abc import Callable, Sequence
 
 from blade.diagnosis.analysis import Analysis, PatternSeen, Signal, headline_of
 from blade.diagnosis.labels import UNDECIDED, is_by_rule
 from blade.metrics import Metric
-from blade.report.addresses import bare, grouped, picked, size, total
-from blade.report.dives import judged
+from blade.report.addresses import bare, bare_entries, picked, size, total
+from blade.report.dives import SIGNED
 from blade.report.numbers import (
     count,
     interval,
@@ -78,7 +79,7 @@ def basis_words(analysis: Analysis) -> Markdown:
 
 def is_tried_once(analysis: Analysis) -> bool:
     """Whether no task has more than one scored rollout."""
-    return max(grouped(analysis.tasks, "n"), default=0) <= 1
+    return max(map(operator.attrgetter("n"), bare_entries(analysis.tasks)), default=0) <= 1
 
 
 def bucket_words(analysis: Analysis) -> Markdown:
@@ -126,9 +127,10 @@ def undecided_words(analysis: Analysis, *, emphasis: str = "") -> Markdown:
     """How many causes are decided, by whom, and how many need a reader; empty where no task fails."""
     if not (tasks := size(analysis.causes)):
         return Markdown("")
-    read = size(judged(analysis.causes))
-    waiting = size(picked(analysis.causes, lambda label: label == UNDECIDED, "label"))
-    proven = size(picked(analysis.causes, lambda by, label: is_by_rule(by) and label != UNDECIDED, "author", "label"))
+    given = functools.partial(picked, analysis.causes)
+    read = size(given(lambda by, _: not is_by_rule(by), *SIGNED))
+    waiting = size(given(lambda _, label: label == UNDECIDED, *SIGNED))
+    proven = size(given(lambda by, label: is_by_rule(by) and label != UNDECIDED, *SIGNED))
     by = [f"{count(proven)} decided by proof"] if proven else []
     by += [f"{count(read)} judged by a reader"] if read else []
     by += [f"{count(waiting)} {emphasis}undecided{emphasis}"] if waiting else []

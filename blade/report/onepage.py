@@ -18,7 +18,7 @@ from blade.metrics import Metric
 from blade.report.addresses import entries_with, picked, size
 from blade.report.advice import DRAFTS, JudgedCause, judged_causes, repair, rests_on, success_advice
 from blade.report.citations import codes, reading_commands
-from blade.report.dives import cause_words
+from blade.report.dives import SIGNED, cause_words
 from blade.report.headline import (
     basis_words,
     bucket_words,
@@ -185,7 +185,7 @@ def cause_words_of(analysis: Analysis) -> Iterator[Markdown]:
     found = size(analysis.health)
     if found:
         yield Markdown(f"{plural(found, 'finding')} about data, infrastructure or verifier: see Health.")
-    elif blamed := size(picked(analysis.causes, lambda label: label.partition("+")[0] in TO_REPAIR, "label")):
+    elif blamed := size(picked(analysis.causes, lambda _, label: label.partition("+")[0] in TO_REPAIR, *SIGNED)):
         yield Markdown(f"The cause of {plural(blamed, 'task')} is the data, the infrastructure or the verifier.")
     else:
         yield Markdown("No fault of the data, the infrastructure or the verifier was proven.")
