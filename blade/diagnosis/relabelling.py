@@ -1,7 +1,6 @@
 """Labels in and out of an analysis: its drafts as labels, and the analysis with other labels in force."""
 
 from collections.abc import Iterator, Mapping
-from functools import cached_property
 
 import msgspec
 
@@ -30,26 +29,6 @@ def draft_labels(analysis: Analysis) -> Iterator[Label]:
             evidence=cause.evidence,
             candidates=cause.candidates,
         )
-
-
-class Drafts(Mapping[str, Label]):
-    """The labels an analysis carries by task, made when somebody asks for one."""
-
-    def __init__(self, analysis: Analysis) -> None:
-        self._analysis = analysis
-
-    @cached_property
-    def _labels(self) -> dict[str, Label]:
-        return {label.task: label for label in draft_labels(self._analysis)}
-
-    def __getitem__(self, task: str) -> Label:
-        return self._labels[task]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._labels)
-
-    def __len__(self) -> int:
-        return len(self._labels)
 
 
 def relabel(analysis: Analysis, labels: Mapping[str, Label]) -> Analysis:

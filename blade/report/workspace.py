@@ -7,6 +7,7 @@ shared as far as what the rollouts say can. Where the rollouts are, and how to r
 
 import contextlib
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import TypeVar
 
@@ -17,7 +18,7 @@ from blade.diagnosis.analyze import AnalyzeOptions
 from blade.diagnosis.differences import Conventions, conventions_of
 from blade.diagnosis.judging import decide_success
 from blade.diagnosis.labels import Label, read_labels
-from blade.diagnosis.relabelling import Drafts, draft_labels, relabel
+from blade.diagnosis.relabelling import draft_labels, relabel
 from blade.errors import InputError, UsageError
 from blade.report.claims import CLAIMS, ClaimsFile, Rendered
 from blade.report.claims import DECODER as CLAIMS_DECODER
@@ -63,17 +64,26 @@ Value = TypeVar("Value")
 REQUEST_DECODER = msgspec.json.Decoder(Request)
 
 
-class Workspace(msgspec.Struct, frozen=True, kw_only=True):
+class Workspace(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """One diagnosis on disk."""
 
     folder: Path
     """Where it is."""
     analysis: Analysis
     """What was computed, with the labels that were in force when it was last rendered."""
-    labels: Mapping[str, Label]
-    """By task: the label in force."""
     request: Request | None
     """Where the rollouts are; `None` when the folder came from another machine without it."""
+
+    @cached_property
+    def labels(self) -> dict[str, Label]:
+        """By task: the label in force; those of tasks that are no longer in the rollouts stay in the file only.
+
+        Raises:
+            InputError: the folder's labels cannot be read.
+        """
+        place = self.folder / LABELS
+        labels = read_labels(place) if place.exists() else {one.task: one for one in draft_labels(self.analysis)}
+        return {result.task: labels[result.task] for result in self.analysis.tasks if result.task in labels}
 
     def run(self) -> Run:
         """The run, read again through the cache.
@@ -116,7 +126,7 @@ def write_workspace(folder: Path, run: Run, analysis: Analysis, request: Request
         write_file(place, labels_file(draft_labels(analysis), signed))
         write_file(folder / REQUEST, canonical_json(request))
         # Without labels that somebody signed, those in force are the drafts, as the analysis has them.
-        return _render(folder, analysis, request, labels=None if signed else Drafts(analysis), run=run)
+        return _render(Workspace(folder=folder, analysis=analysis, request=request), run=run, relabelled=bool(signed))
 
 
 def refuse_strangers(folder: Path, inputs: list[str]) -> None:
@@ -153,7 +163,6 @@ def open_workspace(folder: Path) -> Workspace:
     return Workspace(
         folder=folder,
         analysis=analysis,
-        labels=_labels_in_force(folder, analysis),
         request=_read(request, REQUEST_DECODER) if request.is_file() else None,
     )
 
@@ -179,7 +188,7 @@ def render_again(workspace: Workspace, prose: Prose | None = None) -> Workspace:
     with contextlib.suppress(InputError, UsageError):  # rollouts that have gone leave the page without trajectories
         run = workspace.run()
     with locked(workspace.folder):
-        return _render(workspace.folder, workspace.analysis, workspace.request, prose, run=run)
+        return _render(workspace, prose, run=run)
 
 
 def write_shareable(workspace: Workspace) -> dict[str, Redacted]:
@@ -226,19 +235,11 @@ def canonical_pieces(value: msgspec.Struct) -> Iterator[bytes]:
     yield b"\n"
 
 
-def _render(
-    folder: Path,
-    analysis: Analysis,
-    request: Request | None,
-    prose: Prose | None = None,
-    *,
-    labels: Mapping[str, Label] | None = None,
-    run: Run | None,
-) -> Workspace:
-    """Writes everything that is made of an analysis, with the labels that its folder has unless they are given."""
-    if labels is None:
-        labels = _labels_in_force(folder, analysis)
-        analysis = relabel(analysis, labels)
+def _render(workspace: Workspace, prose: Prose | None = None, *, run: Run | None, relabelled: bool = True) -> Workspace:
+    """Writes everything that is made of an analysis, with the labels that its folder has now."""
+    now = Workspace(folder=workspace.folder, analysis=workspace.analysis, request=workspace.request)
+    folder, request = now.folder, now.request
+    analysis = relabel(now.analysis, now.labels) if relabelled else now.analysis
     write_file(folder / ANALYSIS, canonical_pieces(analysis))
     command = None if request is None else diagnose_command(request.inputs, request.read, request.analyze)
     texts = render_texts(analysis, command=command, prose=prose)
@@ -247,16 +248,7 @@ def _render(
     write_texts(folder, rendered, constants)
     options = None if request is None else request.analyze
     write_run_page(folder, analysis, run, options, command=make_notes(analysis, command).command)
-    return Workspace(folder=folder, analysis=analysis, labels=labels, request=request)
-
-
-def _labels_in_force(folder: Path, analysis: Analysis) -> Mapping[str, Label]:
-    """Labels of this run's tasks; those of tasks that are no longer in the rollouts stay in the file only."""
-    place = folder / LABELS
-    if not place.exists():
-        return Drafts(analysis)
-    tasks = {result.task for result in analysis.tasks}
-    return {task: label for task, label in read_labels(place).items() if task in tasks}
+    return Workspace(folder=folder, analysis=analysis, request=request)
 
 
 def _read(path: Path, decoder: "msgspec.json.Decoder[Value]") -> Value:
