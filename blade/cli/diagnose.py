@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
     from blade.cli.pipeline import Done
     from blade.diagnosis import AnalyzeOptions
-    from blade.report.workspace import Workspace
     from blade.rollouts import ReadOptions
 
 EPILOG = epilog(
@@ -85,8 +84,8 @@ def diagnose(
     def look() -> None:
         with ReadingBar(wanted=not quiet) as bar, resolved_inputs(inputs, out) as sources, use(engine_for(read.jobs)):
             found[:] = [diagnose_into(out, sources, read=read, options=options, keep=not follow, progress=bar)]
-        for workspace in found[0].workspaces:
-            keep_narrative(workspace)
+        for folder in found[0].folders:
+            keep_narrative(folder)
         if follow and not quiet:
             typer.echo(f"blade: {state_sentence(found[0])}", err=True)
 
@@ -113,18 +112,18 @@ def state_sentence(done: "Done") -> str:
     return "; ".join(said[:4])
 
 
-def keep_narrative(workspace: "Workspace") -> None:
+def keep_narrative(folder: Path) -> None:
     """A narrative the folder has already stays in the report, as far as it still holds."""
-    from blade.report.workspace import NARRATIVE
+    from blade.report.workspace import NARRATIVE, open_workspace
 
-    if not (workspace.folder / NARRATIVE).is_file():
+    if not (folder / NARRATIVE).is_file():
         return
     from blade.audit.narrated import render_narrated
     from blade.cli.report import tell_left_out
     from blade.errors import UsageError
 
     try:
-        _, wrong = render_narrated(workspace)
+        _, wrong = render_narrated(open_workspace(folder))
     except UsageError as error:
         wrong = {NARRATIVE: str(error)}
     tell_left_out(wrong)
@@ -153,10 +152,9 @@ def render(done: "Done", *, as_json: bool, quiet: bool) -> None:
     from blade.cli.terminal import make_console, print_json
     from blade.report.workspace import ANALYSIS
 
-    first = done.workspaces[0]
     if as_json:
-        print_json(runs_document(done.workspaces) if done.several else (first.folder / ANALYSIS).read_bytes())
+        print_json(runs_document(done.workspaces) if done.several else (done.folders[0] / ANALYSIS).read_bytes())
     elif done.several and not quiet:
         print_runs(make_console(), done.workspaces, done.comparison)
     elif not quiet:
-        print_summary(make_console(), first)
+        print_summary(make_console(), done.workspaces[0])

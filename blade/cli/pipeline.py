@@ -3,6 +3,7 @@
 import contextlib
 import os
 from collections.abc import Sequence
+from functools import cached_property
 from pathlib import Path
 
 import msgspec
@@ -24,15 +25,20 @@ from blade.rollouts.runs import FileProgress
 NOT_COMPARED = "not compared"
 
 
-class Done(msgspec.Struct, frozen=True, kw_only=True):
+class Done(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """What was written."""
 
-    workspaces: list[Workspace]
+    folders: list[Path]
     """One per run."""
     several: bool
     """Whether each run has a folder of its own, beside `runs.json`."""
     comparison: str | None = None
     """What the comparison of the runs says, or why there is none; `None` when nobody asked for one."""
+
+    @cached_property
+    def workspaces(self) -> list[Workspace]:
+        """What is in the folders, read when somebody asks: a large analysis takes longer to read than to copy."""
+        return [open_workspace(folder) for folder in self.folders]
 
 
 @collector_paused()
@@ -73,7 +79,9 @@ def diagnose_into(
         write_runs_page(out, diagnosed, [folder.name for folder in folders], compared=compared)
     if place is not None and place == kept.place_of(inputs, read, options):  # nothing has changed meanwhile
         kept.save(place, out, since=since, folders=folders, several=several, said=said)
-    return Done(workspaces=workspaces, several=several, comparison=said)
+    done = Done(folders=folders, several=several, comparison=said)
+    vars(done)["workspaces"] = workspaces
+    return done
 
 
 def written_again(out: Path, known: kept.Kept) -> Done:
@@ -87,8 +95,7 @@ def written_again(out: Path, known: kept.Kept) -> Done:
             place_parts(folder / FOLDER, [])  # an earlier page may have had more of them
         for name, content in known.files:
             write_file(out / name, content)
-    workspaces = [open_workspace(folder) for folder in folders]
-    return Done(workspaces=workspaces, several=head.several, comparison=head.comparison)
+    return Done(folders=folders, several=head.several, comparison=head.comparison)
 
 
 def compare_into(out: Path, diagnosed: list[Diagnosed], options: AnalyzeOptions) -> str:

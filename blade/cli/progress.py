@@ -7,12 +7,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from rich.progress import BarColumn, DownloadColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
-
 from blade.cli.terminal import make_console
 from blade.report.text import one_line
 
 if TYPE_CHECKING:
+    from rich.progress import Progress
+
     from blade.evals.tally import Progress as RunProgress
     from blade.evals.tally import Tally
 
@@ -26,21 +26,10 @@ class ReadingBar:
     """Called by the reader with the file, bytes done and bytes in all."""
 
     def __init__(self, *, wanted: bool = True) -> None:
-        console = make_console(stderr=True)
-        # Without a refresh thread, because the reader forks.
-        self._progress = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(),
-            DownloadColumn(),
-            TimeRemainingColumn(),
-            console=console,
-            transient=True,
-            auto_refresh=False,
-        )
-        self._wanted = wanted and console.is_terminal
+        self._wanted = wanted and make_console(stderr=True).is_terminal
+        self._progress: Progress | None = None
         self._started = self._drawn = time.monotonic()
         self._path: Path | None = None
-        self._task: TaskID | None = None
 
     def __enter__(self) -> "ReadingBar":
         return self
@@ -53,21 +42,23 @@ class ReadingBar:
             self._draw(path, done, total)
 
     def _draw(self, path: Path, done: int, total: int) -> None:
-        if self._task is None:
+        if self._progress is None:
+            self._progress = progress_bar()
             self._progress.start()
-            self._task = self._progress.add_task("", total=None)
+            self._progress.add_task("", total=None)
+        [task] = self._progress.task_ids
         if path != self._path:
             self._path = path
-            self._progress.reset(self._task)
+            self._progress.reset(task)
         # Once all is read the bar stays until the analysis is done.
         said = f"{'reading' if done < total else 'analysing'} {one_line(path.name, 40)}"
-        self._progress.update(self._task, completed=done, total=total, description=said)
+        self._progress.update(task, completed=done, total=total, description=said)
         self._progress.refresh()
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._task is not None:
+        if self._progress is not None:
             self._progress.stop()
 
 
@@ -139,3 +130,11 @@ def duration(seconds: float) -> str:
     """A time to wait, in the units people wait in."""
     minutes, hours = seconds / 60, seconds / 3600
     return f"{hours:.1f} h" if hours >= 1 else f"{minutes:.0f} min" if minutes >= 1 else f"{seconds:.0f} s"
+
+
+def progress_bar() -> "Progress":
+    """A bar without a refresh thread, because the reader forks."""
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
+    return Progress(*columns, console=make_console(stderr=True), transient=True, auto_refresh=False)

@@ -20,7 +20,7 @@ from blade.diagnosis.inventory import describe_inputs
 from blade.diagnosis.judging import decide_success, make_outcomes
 from blade.diagnosis.modes import NOTHING_MINED, Mined, Tested, describe_modes, mine, mirrors_of, traits_of
 from blade.diagnosis.noting import NOTHING_NOTED, Noted, note_run, observations_of
-from blade.diagnosis.predictors import Value, features_by_task, field_features, find_predictors
+from blade.diagnosis.predictors import Feature, field_features, find_predictors
 from blade.diagnosis.published import check_published
 from blade.diagnosis.reading_order import group_tasks, reading_list
 from blade.diagnosis.remedies import Behind, Remedy, faults, recommend, rejudged, remedy_for, repairs
@@ -173,11 +173,11 @@ def judged(run: Run, options: AnalyzeOptions) -> Judged:
     return Judged(success, make_outcomes(run.table, passed, sightings, options.cluster_field), sightings, noted)
 
 
-def task_features_of(run: Run, noted: Noted, outcomes: Outcomes) -> dict[str, list[Value]]:
+def task_features_of(run: Run, noted: Noted, outcomes: Outcomes) -> dict[str, Feature]:
     """Everything known of tasks before they are tried but their names, plainest first."""
     named = f"`{run.identity.task_field}`"
     fields = {name: values for name, values in field_features(run.table, outcomes).items() if name != named}
-    return {**features_by_task(noted.features, run.table.tasks), **fields}
+    return {**noted.features, **fields}
 
 
 def what_to_do(

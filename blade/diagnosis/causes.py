@@ -6,6 +6,7 @@ expected. A task gets a cause when proofs of it cover nearly all of its failures
 such a task is `?`, with the causes that tasks of its shape turned out to have, and how often.
 """
 
+from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
@@ -15,7 +16,7 @@ import numpy as np
 from blade.diagnosis.answers import Answered, form_of
 from blade.diagnosis.differences import Difference, in_words
 from blade.diagnosis.found import Found
-from blade.diagnosis.labels import CAUSES, UNDECIDED, Candidate, Confidence, Label
+from blade.diagnosis.labels import CAUSES, UNDECIDED, Candidate, Confidence
 from blade.diagnosis.modes import NOTHING_MINED, Mined, Tested, ending_cause, proofs_in
 from blade.diagnosis.noting import Noted
 from blade.diagnosis.observations import title_of
@@ -26,6 +27,7 @@ from blade.metrics.values import Ints
 from blade.rollouts.table import RolloutTable
 
 MOST_EVIDENCE = 3
+NO_ITEMS = (-1,) * MOST_EVIDENCE
 NOTHING_KNOWN = "nothing in its rows proves why"
 LONGEST_ANSWER = 60
 """Longer answers are not repeated in a reason."""
@@ -89,12 +91,36 @@ class Proof(NamedTuple):
     """How often it was right on labelled rows."""
 
 
-class Verdict(NamedTuple):
-    """What was decided about a task: the label without its quotes, and where its evidence is."""
+class Decision(NamedTuple):
+    """What a label says of a task, but for its proof; tasks that look alike share one."""
 
-    label: Label
+    cause: str
+    confidence: Confidence
+    author: str
+    reason: str
+    candidates: list[Candidate]
+
+
+class Verdict(NamedTuple):
+    """What was decided about a task, and where its evidence is."""
+
+    decision: Decision
     places: list[tuple[int, int]]
     """(row, item) of each piece of evidence."""
+
+
+class Verdicts(NamedTuple):
+    """What was decided about the tasks of a run."""
+
+    tasks: list[str]
+    """Task keys in their order."""
+    decisions: list[Decision]
+    """What was decided about each."""
+    ends: Ints
+    """Per task: how many pieces of evidence there are up to its last."""
+    rows: Ints
+    items: Ints
+    """Row and item of each piece of evidence, task after task."""
 
 
 class Task(NamedTuple):
@@ -115,6 +141,23 @@ Seen = Mapping[str, frozenset[int]]
 """By signal: the rows in which it was seen."""
 
 
+class Failing(NamedTuple):
+    """The rows that did not pass, task by task."""
+
+    rows: list[int]
+    ends: list[int]
+    """Per task: how many there are up to its last; before the first, 0."""
+
+    @classmethod
+    def of(cls, outcomes: Outcomes) -> "Failing":
+        rows = np.flatnonzero(outcomes.success != 1.0)
+        counts = np.bincount(outcomes.task[rows], minlength=len(outcomes.tasks))
+        return cls(rows.tolist(), [0, *np.cumsum(counts).tolist()])  # rows stand in the order of tasks
+
+    def rows_of(self, task: int) -> list[int]:
+        return self.rows[self.ends[task] : self.ends[task + 1]]
+
+
 def decide_causes(
     results: list[TaskResult],
     table: RolloutTable,
@@ -125,19 +168,21 @@ def decide_causes(
     mined: Mined = NOTHING_MINED,
     family: Sequence[Proof] = (),
     broken: Sequence[BrokenTool] = (),
-) -> list[Verdict]:
+) -> Verdicts:
     """One verdict for every task that is not always passed; none when success is not defined.
 
     Some modes in `mined` are a cause in themselves; `family` is what a pack knows.
     """
+    nowhere = np.empty(0, dtype=np.int64)
     if outcomes.is_continuous:
-        return []
+        return Verdicts([], [], nowhere, nowhere, nowhere)
+    failing = Failing.of(outcomes)
     proofs = sorted(
         [
             *family,
             *found_proofs(findings),
             *signal_proofs(sightings, table),
-            *behaviours(noted, outcomes),
+            *behaviours(noted, outcomes, failing),
             *limits(noted, outcomes),
             *mode_proofs(proofs_in(mined)),
             *tool_proofs(broken),
@@ -145,7 +190,6 @@ def decide_causes(
         key=lambda proof: order(proof.cause),
     )
     mine = by_task(table, outcomes, proofs)
-    failing = failing_rows(outcomes)
     said: dict[int, dict[int, Answered]] = {}
     for answer in noted.answers:
         said.setdefault(int(outcomes.task[answer.row]), {})[answer.row] = answer
@@ -155,18 +199,32 @@ def decide_causes(
         for row in mode.failing.tolist():
             shown.setdefault(row, []).append(title_of(mode.observation))
     suspected = {int(row) for found in findings if found.finding.code == "suspect_gold" for row in found.rows}
-    telling = suspected.union(noted.differences, noted.acts, shown, *seen.values())
-    verdicts: list[Verdict] = []
+    telling = np.zeros(len(table), dtype=bool)
+    for rows in (suspected, noted.differences, noted.acts, shown, *seen.values()):
+        telling[list(rows)] = True
+    told = set(outcomes.task[telling & (outcomes.success != 1.0)].tolist()).union(mine)
+    untold: dict[tuple[int, int], Decision] = {}
+    tasks, decisions = list[str](), list[Decision]()
+    ends, at_rows, at_items = array("q"), array("q"), array("q")
     for index, result in enumerate(results):
-        rows = failing.get(index, [])
         if result.bucket == "always":
             continue
-        if rows and result.n and index not in mine and telling.isdisjoint(rows):
-            verdicts.append(open_verdict(result, passed_of(result, NOTHING_KNOWN), [(row, -1) for row in rows]))
-            continue
-        task = Task(result, rows, mine.get(index, []), said.get(index, {}), shown)
-        verdicts.append(decide(task, noted, seen, is_suspected=not suspected.isdisjoint(rows)))
-    return verdicts
+        rows = failing.rows_of(index)
+        if rows and result.n and index not in told:  # most of a large run: all that pass as often are decided at once
+            decision = untold.get((result.c, result.n))
+            if decision is None:
+                decision = untold[result.c, result.n] = open_decision(passed_of(result, NOTHING_KNOWN))
+            at_rows.extend(rows[:MOST_EVIDENCE])
+            at_items.extend(NO_ITEMS[: len(rows)])
+        else:
+            task = Task(result, rows, mine.get(index, []), said.get(index, {}), shown)
+            decision, places = decide(task, noted, seen, is_suspected=not suspected.isdisjoint(rows))
+            at_rows.extend(row for row, _ in places)
+            at_items.extend(item for _, item in places)
+        tasks.append(result.task)
+        decisions.append(decision)
+        ends.append(len(at_rows))
+    return Verdicts(tasks, decisions, *(np.asarray(column, dtype=np.int64) for column in (ends, at_rows, at_items)))
 
 
 def found_proofs(findings: Sequence[Found]) -> Iterable[Proof]:
@@ -215,7 +273,7 @@ def places_of(rows: Ints, items: Ints | None = None) -> dict[int, int]:
     return dict(zip(rows.tolist(), [-1] * len(rows) if items is None else items.tolist(), strict=True))
 
 
-def behaviours(noted: Noted, outcomes: Outcomes) -> list[Proof]:
+def behaviours(noted: Noted, outcomes: Outcomes, failing: Failing) -> list[Proof]:
     """Proofs from what a task lists: the agent did what it should not, or left out what it should do or say.
 
     A simulated user may have asked for something else than its task. There a wrong change is the agent's own doing only
@@ -224,19 +282,19 @@ def behaviours(noted: Noted, outcomes: Outcomes) -> list[Proof]:
     """
     done: dict[str, dict[int, int]] = {}
     passes = np.bincount(outcomes.task[outcomes.success == 1.0], minlength=len(outcomes.tasks)) > 0
-    for task, rows in failing_rows(outcomes).items():
-        whole = [row for row in rows if row not in noted.broken]
+    for task in sorted({int(outcomes.task[row]) for row in noted.differences}):
+        whole = [row for row in failing.rows_of(task) if row not in noted.broken]
         for difference, row in own_doings(whole, noted, passes=bool(passes[task])):
             item = -1 if difference.item is None else difference.item
             done.setdefault(doing(difference), {}).setdefault(row, item)
-    failing = set(np.flatnonzero(outcomes.success != 1.0).tolist())
-    idle = dict.fromkeys(sorted((noted.idle - noted.talks) & failing), -1)
+    idle = {row: -1 for row in sorted(noted.idle - noted.talks) if outcomes.success[row] != 1.0}
     out = [Proof("wrong_change", "BI", title, places, 0.95) for title, places in done.items()]
     if idle:
         out.append(Proof("no_tool_call", "BI", "called no tool although the task expects calls", idle, 0.97))
-    passing = set(np.flatnonzero(outcomes.success == 1.0).tolist())
-    if len(passing) >= USUAL and passing <= noted.called:
-        silent = dict.fromkeys(sorted((noted.acts - noted.called - noted.talks) & failing), -1)
+    passing = np.flatnonzero(outcomes.success == 1.0).tolist()
+    if len(passing) >= USUAL and noted.called.issuperset(passing):
+        unused = noted.acts - noted.called - noted.talks
+        silent = {row: -1 for row in sorted(unused) if outcomes.success[row] != 1.0}
         title = f"called no tool, which all {len(passing)} passing rollouts of the run do"
         out += [Proof("no_tool_call", "BI", title, silent, 0.95)] if silent else []
     return out
@@ -280,13 +338,6 @@ def by_task(table: RolloutTable, outcomes: Outcomes, proofs: Sequence[Proof]) ->
     return out
 
 
-def failing_rows(outcomes: Outcomes) -> dict[int, list[int]]:
-    out: dict[int, list[int]] = {}
-    for row in np.flatnonzero(outcomes.success != 1.0).tolist():
-        out.setdefault(int(outcomes.task[row]), []).append(row)
-    return out
-
-
 def order(cause: str) -> int:
     return list(CAUSES).index(cause)
 
@@ -296,12 +347,12 @@ def decide(task: Task, noted: Noted, seen: Seen, *, is_suspected: bool) -> Verdi
     result, failing = task.result, task.failing
     if not failing:
         # As in the run's health: what is missing was lost on the way.
-        return verdict(result, "IR", 0.9, "missing_rollouts", "no rollout of this task is there", [])
+        return verdict("IR", 0.9, "missing_rollouts", "no rollout of this task is there", [])
     if not result.n and not task.proofs:
         said = (
             "its only rollout has no score" if len(failing) == 1 else f"none of its {len(failing)} rollouts has a score"
         )
-        return open_verdict(result, said, [(row, -1) for row in failing])
+        return Verdict(open_decision(said), [(row, -1) for row in failing][:MOST_EVIDENCE])
     first: dict[int, Proof] = {row: proof for proof in reversed(task.proofs) for row in proof.places}
     shares: dict[str, list[int]] = {}
     for row, proof in first.items():
@@ -324,7 +375,7 @@ def proven(task: Task, cause: str, rows: list[int], first: dict[int, Proof]) -> 
     reason = f"{len(rows)} of {len(task.failing)} failing rollouts: {titles}"
     places = [(row, proof.places[row]) for proof in mine for row in sorted(proof.places) if row in rows]
     sure = widest.probability if len(rows) >= NEARLY_ALL * len(task.failing) else min(widest.probability, PARTLY)
-    return verdict(task.result, cause, sure, widest.code, reason, places)
+    return verdict(cause, sure, widest.code, reason, places)
 
 
 def stable_answer(task: Task, noted: Noted, seen: Seen) -> Verdict | None:
@@ -341,7 +392,7 @@ def stable_answer(task: Task, noted: Noted, seen: Seen) -> Verdict | None:
     if not known or others or not plain or acts or not set(task.failing) <= noted.acts:
         return None
     reason = f"all {len(given)} rollouts give one wrong answer{beside_expected(given[0])}, and nothing else is wrong"
-    return verdict(task.result, "KG", 0.85, "stable_wrong_answer", reason, [(row, -1) for row in task.failing])
+    return verdict("KG", 0.85, "stable_wrong_answer", reason, [(row, -1) for row in task.failing])
 
 
 def undecided(
@@ -363,26 +414,17 @@ def undecided(
         facts = [f"{count} of {len(failing)} failing rollouts: {title}" for title, count in titles.most_common(2)]
     reason = passed_of(result, "; ".join(facts[:3]) or NOTHING_KNOWN)
     ranked = [Candidate(label=cause, probability=p) for cause, p in SHAPES.get(shape or "", {}).items()]
-    return open_verdict(result, reason, spread_out(places or [(row, -1) for row in failing]), ranked)
+    spread = spread_out(places or [(row, -1) for row in failing])
+    return Verdict(open_decision(reason, ranked), spread[:MOST_EVIDENCE])
 
 
 def passed_of(result: TaskResult, known: str) -> str:
     return f"passed {result.c} of {result.n}; {known}"
 
 
-def open_verdict(
-    result: TaskResult, reason: str, places: list[tuple[int, int]], ranked: Sequence[Candidate] = ()
-) -> Verdict:
+def open_decision(reason: str, ranked: Sequence[Candidate] = ()) -> Decision:
     """No cause, and what is known instead."""
-    label = Label(
-        task=result.task,
-        cause=UNDECIDED,
-        confidence="low",
-        author="rule:undecided",
-        reason=reason,
-        candidates=list(ranked),
-    )
-    return Verdict(label, places[:MOST_EVIDENCE])
+    return Decision(UNDECIDED, "low", "rule:undecided", reason, list(ranked))
 
 
 SHAPE_FACTS = {
@@ -470,9 +512,6 @@ def spread_out(places: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
     ]
 
 
-def verdict(
-    result: TaskResult, cause: str, probability: float, code: str, reason: str, places: list[tuple[int, int]]
-) -> Verdict:
+def verdict(cause: str, probability: float, code: str, reason: str, places: list[tuple[int, int]]) -> Verdict:
     confidence: Confidence = "high" if probability >= SURE else "medium" if probability >= LIKELY else "low"
-    label = Label(task=result.task, cause=cause, confidence=confidence, author=f"rule:{code}", reason=reason)
-    return Verdict(label, spread_out(places)[:MOST_EVIDENCE])
+    return Verdict(Decision(cause, confidence, f"rule:{code}", reason, []), spread_out(places)[:MOST_EVIDENCE])

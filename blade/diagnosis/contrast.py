@@ -11,6 +11,7 @@ from blade.engine import share
 from blade.metrics import Outcomes
 from blade.metrics.values import Ints
 from blade.rollouts import Rollout, Run, citation
+from blade.rollouts.columns import codes_in
 
 MOST_ROLLOUTS = 2000
 """Rollouts that are read for pairs, which are examples; what is counted covers every rollout."""
@@ -30,7 +31,7 @@ def contrast_run(run: Run, outcomes: Outcomes, traits: list[Trait], *, tested: i
     cuts = [np.searchsorted(outcomes.task[rows], outcomes.task[piece[0]]) for piece in run.shared_out(rows)[1:]]
     pieces = [piece for piece in np.split(rows, cuts) if len(piece)]
     return Contrast(
-        tasks=len(np.unique(outcomes.task[every])),
+        tasks=len(codes_in(outcomes.task[every])),
         rollouts=len(every),
         tested=tested,
         traits=traits,
@@ -50,7 +51,7 @@ def mixed_rows(outcomes: Outcomes) -> Ints:
 
 def task_pairs(outcomes: Outcomes, rows: Ints, rollouts: dict[int, Rollout]) -> list[TaskContrast]:
     out: list[TaskContrast] = []
-    for number in np.unique(outcomes.task[rows]).tolist():
+    for number in codes_in(outcomes.task[rows]).tolist():
         mine = rows[outcomes.task[rows] == number]
         passing = mine[outcomes.success[mine] == 1.0].tolist()
         failing = mine[outcomes.success[mine] == 0.0].tolist()

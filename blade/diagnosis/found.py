@@ -8,6 +8,7 @@ import numpy as np
 from blade.diagnosis.analysis import MAX_LISTED, Finding, FindingCause
 from blade.metrics import Outcomes
 from blade.metrics.values import Floats, Ints
+from blade.rollouts.columns import codes_in
 from blade.rollouts.table import RolloutTable
 
 
@@ -24,7 +25,7 @@ NO_ROWS: Ints = np.empty(0, dtype=np.int64)
 def about_rows(table: RolloutTable, finding: Finding, rows: Ints, *, items: Ints | None = None) -> Found:
     """A finding about some rollouts, with their number and citations filled in."""
     cited = table.citations(rows[:MAX_LISTED], None if items is None else items[:MAX_LISTED])
-    tasks = len(np.unique(table.task[rows]))
+    tasks = len(codes_in(table.task[rows]))
     return Found(msgspec.structs.replace(finding, rows=len(rows), tasks=tasks, citations=cited), rows)
 
 

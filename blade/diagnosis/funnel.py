@@ -13,6 +13,7 @@ from blade.diagnosis.analysis import MAX_LISTED, Stage
 from blade.diagnosis.signals import is_true
 from blade.metrics import Outcomes
 from blade.metrics.values import Bools
+from blade.rollouts.columns import codes_in
 from blade.rollouts.table import RolloutTable
 
 
@@ -85,7 +86,7 @@ def describe(name: StageName, mask: Bools | None, *, before: Bools, table: Rollo
     return Stage(
         name=name.name,
         rollouts=int(mask.sum()),
-        tasks=len(np.unique(table.task[mask])),
+        tasks=len(codes_in(table.task[mask])),
         definition=name.definition,
         lost=table.citations(np.flatnonzero(before & ~mask)[:MAX_LISTED]),
     )

@@ -21,7 +21,7 @@ from blade.engine import share
 from blade.metrics import Outcomes
 from blade.metrics.values import Ints
 from blade.rollouts import Column, Rollout, Run
-from blade.rollouts.columns import level_text
+from blade.rollouts.columns import codes_in, level_text
 
 MOST_TASKS = 3000
 CONFIG_FIELDS = (
@@ -85,7 +85,7 @@ def mixed_configs(run: Run) -> list[Found]:
 
 def follows_task(column: Column, run: Run) -> bool:
     """Whether the value belongs to the task: tasks are attempted repeatedly, and every attempt has the same."""
-    repeated = len(run.table) > len(np.unique(run.table.task))
+    repeated = len(run.table) > len(codes_in(run.table.task))
     return repeated and goes_with(run.table.task, column.coded().values)
 
 

@@ -31,7 +31,7 @@ CAUSE_FORM = re.compile(rf"(?:{'|'.join(CAUSES)})(?:\+(?:{'|'.join(CAUSES)}))*\?
 """One cause, several joined by `+` when the evidence demands it, and `?` behind one that its author is not sure of."""
 
 
-class Evidence(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Evidence(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, gc=False):
     """Where to look, and what stands there."""
 
     citation: str

@@ -21,6 +21,7 @@ from blade.metrics import Interval, Metric, Outcomes
 from blade.metrics.adjusting import benjamini_hochberg
 from blade.metrics.stratified import odds_ratio, p_value
 from blade.metrics.values import Floats, Ints
+from blade.rollouts.columns import codes_in
 from blade.rollouts.formats.format import bare
 from blade.rollouts.formats.records import ERROR_FIELDS
 from blade.rollouts.table import RolloutTable
@@ -314,7 +315,7 @@ def describe(code: str, found: Tested, table: RolloutTable, gain: Metric) -> Mod
         basis=found.basis,
         failed=len(found.failing),
         passed=len(seen.rows) - len(found.failing),
-        tasks=[table.tasks[task] for task in np.unique(table.task[found.failing]).tolist()],
+        tasks=[table.tasks[task] for task in codes_in(table.task[found.failing]).tolist()],
         odds_ratio=found.within.ratio,
         ci95=found.within.interval,
         p_value=found.p,

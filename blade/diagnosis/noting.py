@@ -14,12 +14,12 @@ import numpy as np
 from blade.diagnosis.answers import Answered
 from blade.diagnosis.differences import CallHabits, Conventions, Difference, in_words
 from blade.diagnosis.observations import NOTE, Note, Observation, observe_data
-from blade.diagnosis.predictors import Value
+from blade.diagnosis.predictors import Feature, Value, features_by_task
 from blade.diagnosis.slicing import FOREIGN, goes_with
 from blade.diagnosis.templates import LONGEST, template_of
 from blade.metrics.values import Floats, Ints
 from blade.rollouts import Run
-from blade.rollouts.columns import Column, level_text
+from blade.rollouts.columns import Column, codes_in, level_text
 from blade.rollouts.formats.format import bare
 from blade.rollouts.formats.records import ERROR_FIELDS
 from blade.rollouts.identity import MADE
@@ -120,8 +120,8 @@ class Noted(NamedTuple):
     """How rows ended, those left out that ended well."""
     broken: frozenset[int]
     """Rows that stop at a tool at which the run's rollouts do not end."""
-    features: dict[str, dict[str, Value]]
-    """Task -> what is known of it before it is tried."""
+    features: dict[str, Feature]
+    """What is known of tasks before they are tried."""
     conventions: Conventions
     """What passing rollouts tell about the tools."""
 
@@ -253,16 +253,21 @@ def changes_in(note: Note, conventions: Conventions) -> list[str] | None:
 
 def features_in(
     table: RolloutTable, notes: Sequence[Note], note: Ints, changes: Sequence[list[str] | None]
-) -> dict[str, dict[str, Value]]:
-    """Task -> what its first rollout tells about it."""
-    tasks, first = np.unique(table.task, return_index=True)
-    found: dict[str, dict[str, Value]] = {}
-    for task, number in zip(tasks.tolist(), note[first].tolist(), strict=True):
-        tools, known = changes[number], notes[number].features
-        if tools is not None:
-            known = {**known, "expected changes": float(len(tools)), "the tools expected": frozenset(tools)}
-        found[table.tasks[task]] = known
-    return found
+) -> dict[str, Feature]:
+    """What the first rollout of each task tells about it."""
+    tasks = codes_in(table.task)
+    first = note[np.searchsorted(table.task, tasks)]
+    place = np.full(len(table.tasks), -1)
+    ordered = list(dict.fromkeys(first.tolist()))
+    rank = np.full(len(notes), -1)
+    rank[ordered] = np.arange(len(ordered))
+    place[tasks] = rank[first]
+    known: list[dict[str, Value]] = []
+    for number in ordered:
+        known.append(dict(notes[number].features))
+        if (tools := changes[number]) is not None:
+            known[-1] |= {"expected changes": float(len(tools)), "the tools expected": frozenset(tools)}
+    return features_by_task(known, place)
 
 
 def endings_in(table: RolloutTable, notes: Sequence[Note], note: Ints) -> dict[int, Ending]:
@@ -296,7 +301,7 @@ def ending_at(table: RolloutTable, row: int) -> Ending:
 
 def observe_fields(table: RolloutTable, found: Observations, verdict: str | None) -> None:
     """Every value of fields that vary between rollouts and have few values, but for the score itself."""
-    repeated = len(table) > len(np.unique(table.task))
+    repeated = len(table) > len(codes_in(table.task))
     for field, column in table.rows.columns.items():
         if field.startswith(FOREIGN) or field.split(".")[0] in OWN or field == verdict:
             continue

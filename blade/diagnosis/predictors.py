@@ -18,14 +18,24 @@ from blade.metrics import Outcomes
 from blade.metrics.intervals import mean_over_tasks
 from blade.metrics.rounding import percent
 from blade.metrics.values import Bools, Floats, Ints, Metric
-from blade.rollouts.columns import Column, level_text
+from blade.rollouts.columns import Column, Level, codes_in, level_text
 from blade.rollouts.identity import MADE
 from blade.rollouts.table import RolloutTable
 from blade.rollouts.values import Expected
 
 Value = float | str | frozenset[str] | None
-Features = Mapping[str, Sequence[Value]]
-"""Per feature: its value for each task."""
+
+
+class Feature(NamedTuple):
+    """Something known about tasks."""
+
+    values: Sequence[Value]
+    """What it may be; several may be the same."""
+    place: Ints
+    """Per task: which of the values it has."""
+
+
+Features = Mapping[str, Feature]
 
 SHUFFLES = 999
 CHUNK = 100
@@ -99,9 +109,7 @@ def find_predictors(
     if len(rates) < FEWEST_TASKS or np.ptp(rates) < 1e-9:
         return []
     splits = [
-        split
-        for name, values in features.items()
-        for split in splits_of(name, [v for v, there in zip(values, known, strict=True) if there])
+        split for name, (values, place) in features.items() for split in splits_of(name, used_of(values, place[known]))
     ]
     splits = distinct(splits)
     found: list[Predictor] = []
@@ -180,19 +188,24 @@ def rate(metric: Metric) -> str:
     return "n/a" if metric.value is None else f"{percent(metric.value)}{limits}"
 
 
-def splits_of(name: str, values: Sequence[Value]) -> Iterator[Split]:
+def used_of(values: Sequence[Value], place: Ints) -> Feature:
+    """A feature of some tasks, without the values that none of them has."""
+    used = codes_in(place)
+    return Feature([values[code] for code in used.tolist()], np.searchsorted(used, place))
+
+
+def splits_of(name: str, feature: Feature) -> Iterator[Split]:
     """Every way to cut tasks in two by one feature, with enough tasks on both sides."""
-    for rule, inside in [*cuts_by_number(name, values), *cuts_by_level(name, values), *cuts_by_presence(name, values)]:
-        smaller = min(int(inside.sum()), len(values) - int(inside.sum()))
-        if smaller >= max(FEWEST_IN_PART, SMALLEST_PART * len(values)):
-            yield Split(name, rule, inside)
+    tasks = len(feature.place)
+    for cuts in (cuts_by_number, cuts_by_level, cuts_by_presence):
+        for rule, inside in cuts(name, feature):
+            if min(int(inside.sum()), tasks - int(inside.sum())) >= max(FEWEST_IN_PART, SMALLEST_PART * tasks):
+                yield Split(name, rule, inside)
 
 
-def cuts_by_number(name: str, values: Sequence[Value]) -> Iterator[tuple[str, Bools]]:
+def cuts_by_number(name: str, feature: Feature) -> Iterator[tuple[str, Bools]]:
     """Up to a number, and above."""
-    if not any(isinstance(value, float) for value in values):
-        return
-    numbers = np.array([value if isinstance(value, float) else np.nan for value in values])
+    numbers = np.array([value if isinstance(value, float) else np.nan for value in feature.values])[feature.place]
     if np.isnan(numbers).any():
         return
     levels = np.unique(numbers)
@@ -204,20 +217,20 @@ def cuts_by_number(name: str, values: Sequence[Value]) -> Iterator[tuple[str, Bo
         yield rule, numbers <= level
 
 
-def cuts_by_level(name: str, values: Sequence[Value]) -> Iterator[tuple[str, Bools]]:
+def cuts_by_level(name: str, feature: Feature) -> Iterator[tuple[str, Bools]]:
     """With a value, and without."""
-    held = [value if isinstance(value, frozenset) else frozenset({value} - {None}) for value in values]
+    held = [value if isinstance(value, frozenset) else frozenset({value} - {None}) for value in feature.values]
     texts = [{level for level in levels if isinstance(level, str)} for levels in held]
     levels = sorted(set().union(*texts))
-    is_set = any(isinstance(value, frozenset) for value in values)
+    is_set = any(isinstance(value, frozenset) for value in feature.values)
     for level in levels if len(levels) <= MOST_LEVELS else ():
         rule = f"have `{level}` among {name}" if is_set else f"have {name} `{level}`"
-        yield rule, np.array([level in mine for mine in texts])
+        yield rule, np.array([level in mine for mine in texts])[feature.place]
 
 
-def cuts_by_presence(name: str, values: Sequence[Value]) -> Iterator[tuple[str, Bools]]:
+def cuts_by_presence(name: str, feature: Feature) -> Iterator[tuple[str, Bools]]:
     """With any value, and with none."""
-    yield f"have {name}", np.array([value not in (None, frozenset()) for value in values])
+    yield f"have {name}", np.array([value not in (None, frozenset()) for value in feature.values])[feature.place]
 
 
 def distinct(splits: Sequence[Split]) -> list[Split]:
@@ -255,13 +268,14 @@ def task_features(expected: Expected | None, prompt: Sequence[Turn], tools: int)
     return found
 
 
-def features_by_task(per_task: Mapping[str, Mapping[str, Value]], tasks: Sequence[str]) -> dict[str, list[Value]]:
-    """Features of single tasks as one list per feature, in the order of the tasks."""
-    names = dict.fromkeys(name for features in per_task.values() for name in features)
-    return {name: [per_task.get(task, {}).get(name) for task in tasks] for name in names}
+def features_by_task(known: Sequence[Mapping[str, Value]], place: Ints) -> dict[str, Feature]:
+    """Features of tasks, by which of some descriptions is a task's; nothing is known of one whose place is -1."""
+    names = dict.fromkeys(name for features in known for name in features)
+    at = place % (len(known) + 1)  # what is not known stands last
+    return {name: Feature([*(features.get(name) for features in known), None], at) for name in names}
 
 
-def field_features(table: RolloutTable, outcomes: Outcomes) -> dict[str, list[Value]]:
+def field_features(table: RolloutTable, outcomes: Outcomes) -> dict[str, Feature]:
     """Row fields that belong to tasks: the same in every attempt, also where attempts fared differently.
 
     Without such tasks nothing tells a task's field from a verdict, so there are none.
@@ -272,31 +286,35 @@ def field_features(table: RolloutTable, outcomes: Outcomes) -> dict[str, list[Va
     mixed = totals.known * squares - totals.sum**2 > 1e-9
     if mixed.sum() < FEWEST_IN_PART:
         return {}
-    first = np.searchsorted(table.task, np.arange(len(table.tasks)))
-    has_row = np.isin(np.arange(len(table.tasks)), table.task)
-    columns = table.rows.columns
-    results = {name.rpartition(".")[0] for name in columns if not is_constant_within(columns[name], table.task)}
+    columns = {name: column.coded() for name, column in table.rows.columns.items()}
+    constant = {name for name, column in columns.items() if is_constant_within(column, table.task)}
+    results = {name.rpartition(".")[0] for name in columns if name not in constant}
     return {
-        f"`{name}`": [value_of(column, int(row)) if there else None for row, there in zip(first, has_row, strict=True)]
+        f"`{name}`": field_feature(column, table)
         for name, column in columns.items()
         if not name.startswith(FOREIGN)
         and name not in MADE
         and not ("." in name and name.rpartition(".")[0] in results)  # some of which never vary
-        and len(np.unique(column.coded().values)) > 1
-        and is_constant_within(column, table.task)
+        and np.ptp(column.values) > 0
+        and name in constant
     }
 
 
-def is_constant_within(column: Column, task: Ints) -> bool:
-    """Whether all attempts at a task, whose rows stand together, have the same value as the first."""
-    codes = column.coded().values
-    return bool((codes == codes[np.searchsorted(task, task)]).all())
+def field_feature(coded: Column, table: RolloutTable) -> Feature:
+    """What the first row of each task has in a field."""
+    starts = np.searchsorted(table.task, np.arange(len(table.tasks) + 1))
+    codes = np.full(len(table.tasks), -1)
+    there = starts[1:] > starts[:-1]
+    codes[there] = coded.values[starts[:-1][there]]
+    return Feature([*map(value_of, coded.levels), None], codes % (len(coded.levels) + 1))
 
 
-def value_of(column: Column, row: int) -> Value:
-    value = column.at(row)
-    if value is None or isinstance(value, float):
-        return value
-    if isinstance(value, bool):
-        return level_text(value)
-    return float(value) if isinstance(value, int) else frozenset(value) if isinstance(value, tuple) else str(value)
+def is_constant_within(coded: Column, task: Ints) -> bool:
+    """Whether all attempts at a task, whose rows stand together, have the same value as the one before."""
+    return bool(((coded.values[1:] == coded.values[:-1]) | (task[1:] != task[:-1])).all())
+
+
+def value_of(level: Level) -> Value:
+    if isinstance(level, bool):
+        return level_text(level)
+    return float(level) if isinstance(level, int | float) else frozenset(level) if isinstance(level, tuple) else level

@@ -33,22 +33,25 @@ def reading_list(
     A task that was contrasted keeps its pair. `groups` says what the failures of a task are mostly about.
     """
     known = {pair.task: [rollout_of(pair.passing), rollout_of(pair.failing)] for pair in pairs}
-    by_task = {result.task: (index, result) for index, result in enumerate(results)}
-    weights = {cause.task: weight(cause, by_task[cause.task][1]) for cause in causes}
-    group = {cause.task: (groups or {}).get(cause.task) or shape_words(cause) for cause in causes}
-    together: dict[str, float] = {}
-    for task, name in group.items():
-        together[name] = together.get(name, 0.0) + weights[task]
-    ordered = sorted(causes, key=lambda c: (-together[group[c.task]], group[c.task], -weights[c.task]))
-    items = (read_item(c, *by_task[c.task], table, outcomes, known.get(c.task), group[c.task]) for c in ordered)
+    place = {result.task: index for index, result in enumerate(results)}
+    at = [place[cause.task] for cause in causes]
+    weights = np.array([(1.0 - (results[i].rate or 0.0)) * doubt(cause) for i, cause in zip(at, causes, strict=True)])
+    names = [(groups or {}).get(cause.task) or shape_words(cause) for cause in causes]
+    ranks = {name: rank for rank, name in enumerate(sorted(set(names)))}
+    group = np.array([ranks[name] for name in names], dtype=np.int64)
+    together = np.bincount(group, weights=weights)
+    order = np.lexsort((-weights, group, -together[group])).tolist()
+    items = (
+        read_item(causes[n], at[n], results[at[n]], table, outcomes, known.get(causes[n].task), names[n]) for n in order
+    )
     return list(islice((item for item in items if item is not None), MOST_ITEMS))
 
 
-def weight(cause: Cause, result: TaskResult) -> float:
-    """What the task costs, times how unsure its cause is."""
-    likeliest = max((candidate.probability for candidate in cause.candidates), default=0.0)
-    doubt = 1.0 - likeliest if cause.label == UNDECIDED else DOUBT[cause.confidence]
-    return (1.0 - (result.rate or 0.0)) * doubt
+def doubt(cause: Cause) -> float:
+    """How unsure a cause is; that times what the task costs is what a decision would move."""
+    if cause.label != UNDECIDED:
+        return DOUBT[cause.confidence]
+    return 1.0 - max((candidate.probability for candidate in cause.candidates), default=0.0)
 
 
 def shape_words(cause: Cause) -> str:

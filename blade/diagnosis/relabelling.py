@@ -1,6 +1,6 @@
 """Labels in and out of an analysis: its drafts as labels, and the analysis with other labels in force."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import msgspec
 
@@ -17,9 +17,18 @@ def as_cause(label: Label) -> Cause:
     return Cause(label=label.cause, **{name: getattr(label, name) for name in SHARED})
 
 
-def draft_labels(analysis: Analysis) -> list[Label]:
+def draft_labels(analysis: Analysis) -> Iterator[Label]:
     """The labels an analysis carries."""
-    return [Label(cause=cause.label, **{name: getattr(cause, name) for name in SHARED}) for cause in analysis.causes]
+    for cause in analysis.causes:
+        yield Label(
+            task=cause.task,
+            cause=cause.label,
+            confidence=cause.confidence,
+            author=cause.author,
+            reason=cause.reason,
+            evidence=cause.evidence,
+            candidates=cause.candidates,
+        )
 
 
 def relabel(analysis: Analysis, labels: Mapping[str, Label]) -> Analysis:

@@ -21,6 +21,7 @@ from blade.diagnosis.signals import RULES, Sightings, titled
 from blade.metrics import Outcomes, TaskResult
 from blade.metrics.intervals import estimate_mean
 from blade.metrics.values import Floats, Ints
+from blade.rollouts.columns import codes_in
 from blade.rollouts.table import RolloutTable
 
 MOST_CITED, MOST_SHOWN = 5, 4
@@ -256,7 +257,7 @@ def intervene(table: RolloutTable, outcomes: Outcomes, row: Headroom, rows: Ints
         rollouts=row.rollouts,
         unseen_tasks=row.unseen_tasks,
         citations=table.citations(failing[:MOST_CITED]),
-        in_tasks=[table.tasks[task] for task in np.unique(table.task[failing]).tolist()],
+        in_tasks=[table.tasks[task] for task in codes_in(table.task[failing]).tolist()],
     )
 
 

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from blade.diagnosis.analysis import Signal, SignalKind
 from blade.metrics import Outcomes
 from blade.metrics.values import Bools, Floats, Ints
-from blade.rollouts.columns import MAX_TEXT, Column, level_text
+from blade.rollouts.columns import MAX_TEXT, Column, codes_in, level_text
 from blade.rollouts.features import KINDS
 from blade.rollouts.outcome import equals
 from blade.rollouts.table import ENDING_KINDS, FAILED, ORIGINS, TRUNCATED, RolloutTable
@@ -327,6 +327,6 @@ def describe(rule: Rule, seen: Seen, table: RolloutTable, outcomes: Outcomes) ->
         rollouts=len(seen.rows),
         passed=passed,
         failed=len(seen.rows) - passed,
-        tasks=len(np.unique(table.task[seen.rows])),
+        tasks=len(codes_in(table.task[seen.rows])),
         citations=table.citations(seen.rows, seen.items),
     )

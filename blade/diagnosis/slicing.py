@@ -10,8 +10,8 @@ import numpy.typing as npt
 from blade.diagnosis.analysis import SliceTable
 from blade.errors import UsageError
 from blade.metrics import Outcomes
-from blade.metrics.slices import slice_outcomes
-from blade.rollouts.columns import Column, level_text
+from blade.metrics.slices import slice_codes, slice_outcomes
+from blade.rollouts.columns import Column, codes_in, level_text
 from blade.rollouts.identity import HALF, MADE, require_field
 from blade.rollouts.table import RolloutTable
 
@@ -47,12 +47,14 @@ def cut_by(field: str, table: RolloutTable, outcomes: Outcomes, *, asked: bool) 
     column = table.rows.columns[field].coded()
     if len(column.levels) > 1000:
         raise UsageError(f"--slice {field}: {len(column.levels)} different values; pick a field with fewer.")
-    names: list[str | tuple[str, ...] | None] = [
-        level if isinstance(level, tuple) else level_text(level) for level in column.levels
-    ]
-    names.append(None)
-    levels = [names[code] for code in column.values.tolist()]
-    return SliceTable(field=field, asked=asked, levels=slice_outcomes(outcomes, levels))
+    if any(isinstance(level, tuple) for level in column.levels):
+        several = [level if isinstance(level, tuple) else (level_text(level),) for level in column.levels]
+        slices = slice_outcomes(outcomes, [None if code < 0 else several[code] for code in column.values.tolist()])
+    else:
+        used = codes_in(column.values)
+        codes = np.where(column.values < 0, -1, np.searchsorted(used, column.values))
+        slices = slice_codes(outcomes, codes, [level_text(column.levels[code]) for code in used.tolist()])
+    return SliceTable(field=field, asked=asked, levels=slices)
 
 
 def find_fields(table: RolloutTable, outcomes: Outcomes) -> list[str]:
@@ -82,8 +84,8 @@ def may_cut(field: str, column: Column, table: RolloutTable, outcomes: Outcomes)
     if column.kind == "list" or (column.kind == "number" and not whole_numbers(column)):
         return False
     coded = column.coded()
-    used = len(np.unique(coded.values[coded.values >= 0]))
-    tasks = len(np.unique(table.task))
+    used = len(codes_in(coded.values))
+    tasks = len(codes_in(table.task))
     most = MOST_LEVELS if is_well_known(field) else min(MOST_LEVELS, tasks // 4)
     if not 2 <= used <= most or not goes_with(table.task, coded.values):
         return False
@@ -103,8 +105,11 @@ def whole_numbers(column: Column) -> bool:
 
 def goes_with(first: Codes, second: Codes) -> bool:
     """Whether rows with the same first code have the same second one."""
-    pairs = np.unique(first.astype(np.int64) * (int(second.max(initial=0)) + 2) + second)
-    return len(pairs) == len(np.unique(first))
+    if not len(first):
+        return True
+    seen = np.empty(int(first.max()) + 2, dtype=second.dtype)  # a row without a code is -1, which is the last place
+    seen[first] = second
+    return bool((seen[first] == second).all())
 
 
 def repeats_outcome(coded: Column, outcomes: Outcomes) -> bool:

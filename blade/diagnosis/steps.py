@@ -101,9 +101,11 @@ def origin_of_answer(rollout: Rollout) -> Step | None:
     # What opens a trajectory says what was given, even where an agent says it.
     given = " ".join(item.text for item in rollout.items if item.prompt or item is made[0])
     for value in answer_candidates(rollout, final):
-        first = next((item for item in made if holds(item.text, value)), final)
         same_form = (plain_number(value) is None) == (plain_number(answers[0]) is None)
-        if same_form and first is not final and not holds(given, value) and not is_any_of(value, answers):
+        if not same_form or is_any_of(value, answers) or holds(given, value):
+            continue
+        first = next((item for item in made if holds(item.text, value)), final)
+        if first is not final:
             return step(rollout.items, first.position, "answer", f"`{value}` first appears here")
     return None
 
@@ -147,7 +149,7 @@ def holds(text: str, value: str) -> bool:
     if text.isascii() and value.isascii() and without_commas(value) not in without_commas(text):
         return False
     pattern = rf"(?<![\w.]){re.escape(value)}(?!\w|\.\d)"
-    return re.search(pattern, THOUSANDS.sub("", text), re.IGNORECASE) is not None
+    return re.search(pattern, THOUSANDS.sub("", text) if "," in text else text, re.IGNORECASE) is not None
 
 
 def without_commas(text: str) -> str:

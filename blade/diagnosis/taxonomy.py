@@ -18,6 +18,7 @@ from blade.diagnosis.noting import Observations
 from blade.diagnosis.packs import Choice, PackResult, PatternHits, apply_pack, choose_pack, load_pack
 from blade.metrics import Outcomes
 from blade.rollouts import Run
+from blade.rollouts.columns import codes_in
 
 NO_PACK = "none"
 PROVEN = 0.95
@@ -72,7 +73,7 @@ def describe_pack(run: Run, taxonomy: Taxonomy) -> PackUse | None:
                 intervention=ACTIONS[hits.rule.intervention],
                 rollouts=len(hits.rows),
                 primary=int(hits.primary.sum()),
-                tasks=len(np.unique(run.table.task[hits.rows[hits.primary]])),
+                tasks=len(codes_in(run.table.task[hits.rows[hits.primary]])),
                 passed=hits.passed,
                 citations=own_first(run, hits),
                 by=hits.by[:12],

@@ -4,7 +4,7 @@ A bucket is what k repeats showed, not what the task is: a task that succeeds ni
 repeats out of five in 59 % of runs. So every task carries an interval, and the run a table of misplacement.
 """
 
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 import msgspec
 import numpy as np
@@ -18,7 +18,7 @@ ORDER: Final[tuple[Bucket, ...]] = ("always", "sometimes", "never", "missing")
 TRUE_RATES: Final = (0.5, 0.7, 0.8, 0.9, 0.95, 0.99)
 
 
-class TaskResult(msgspec.Struct, frozen=True, kw_only=True):
+class TaskResult(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """What one task's rollouts showed."""
 
     task: str
@@ -84,6 +84,7 @@ def task_results(outcomes: Outcomes) -> list[TaskResult]:
         strict=True,
     )
     continuous = outcomes.is_continuous
+    shared: dict[Any, Any] = {}  # of a large run most values come again
     return [
         TaskResult(
             task=task,
@@ -92,9 +93,9 @@ def task_results(outcomes: Outcomes) -> list[TaskResult]:
             n=n,
             c=c,
             bucket=None if continuous and scored else bucket_of(c, n),
-            rate=c / n if n else None,
-            ci95=(lowest, highest) if n else None,
-            mean_reward=mean_reward if scored else None,
+            rate=shared.setdefault(c / n, c / n) if n else None,
+            ci95=shared.setdefault((lowest, highest), (lowest, highest)) if n else None,
+            mean_reward=shared.setdefault(mean_reward, mean_reward) if scored else None,
         )
         for task, expected, rollouts, n, c, lowest, highest, scored, mean_reward in columns
     ]

@@ -41,8 +41,9 @@ class Spread(NamedTuple):
 def rate_interval(successes: Ints, trials: Ints) -> Limits:
     """95 % limits of one task's true success rate; nan where there is no trial."""
     # Thousands of tasks share a few distinct (successes, trials).
-    pairs, place = np.unique(np.stack([successes, trials]), axis=1, return_inverse=True)
-    c, n = pairs.astype(np.float64)
+    width = int(trials.max(initial=0)) + 1
+    pairs, place = np.unique(successes * width + trials, return_inverse=True)
+    c, n = (part.astype(np.float64) for part in divmod(pairs, width))
     rate = np.divide(c, n, out=np.full(len(n), np.nan), where=n > 0)
     low, high = _beta_limits(rate, n)
     return Limits(low[place], high[place])

@@ -53,8 +53,22 @@ def slice_outcomes(outcomes: Outcomes, levels: Levels, *, task_levels: Levels | 
         task_levels: per task, its level or levels where known; puts tasks without any row into their slices.
     """
     ids: dict[str, int] = {}
-    row_level, row = _match(levels, ids)
-    task_level, task = _match(task_levels or [], ids)
+    return _slices(outcomes, ids, _match(levels, ids), _match(task_levels or [], ids))
+
+
+def slice_codes(outcomes: Outcomes, codes: Ints, levels: Sequence[str]) -> list[Slice]:
+    """The same of rows that name their level by its number; -1 is none."""
+    ids: dict[str, int] = {}
+    named = np.array([ids.setdefault(level, len(ids)) for level in levels], dtype=np.int64)
+    rows = np.flatnonzero(codes >= 0)
+    return _slices(outcomes, ids, (named[codes[rows]], rows), _match([], ids))
+
+
+def _slices(
+    outcomes: Outcomes, ids: dict[str, int], of_rows: tuple[Ints, Ints], of_tasks: tuple[Ints, Ints]
+) -> list[Slice]:
+    """The slices of numbered levels, given the level and the place of each row and each task that has one."""
+    (row_level, row), (task_level, task) = of_rows, of_tasks
     # A unit is a task within a level, so one pass over all of them serves every slice.
     width = max(len(outcomes.tasks), 1)
     row_unit = row_level * width + outcomes.task[row]

@@ -11,11 +11,14 @@ address through ordinary Python and through templates. Nothing here knows a docu
 
 import functools
 import operator
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from array import array
+from collections import Counter
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol, TypeVar
 
 Entry = TypeVar("Entry")
 
+Numbered = tuple[dict[Any, int], "array[int]"]
 Address = Any
 """A pointer (`str`), a constant (`int`, `float`) or `[operator, operand, …]`; JSON as it stands."""
 MOST_TERMS = 400
@@ -101,11 +104,15 @@ class Entries(list[Any]):
 
 
 class Lazy(Entries):
-    """A list whose entries get their addresses when they are asked for: a run has more tasks than a report names."""
+    """A list whose entries get their addresses when they are asked for: a run has more tasks than a report names.
+
+    By what its entries were told apart is kept in `numbered`, since many parts of a report count the same.
+    """
 
     def __init__(self, values: Sequence[Any], address: str) -> None:
         super().__init__(values)
         self.address = address
+        self.numbered: dict[tuple[str, ...], Numbered] = {}
 
     def _entry(self, number: int) -> Any:
         value, address = super().__getitem__(number), f"{self.address}/{number}"
@@ -301,27 +308,84 @@ def bare_entries(entries: Iterable[Entry]) -> Iterator[Entry]:
 
 
 class Picked(Sequence[Entry]):
-    """Some entries of a list, which get their addresses when they are asked for: most are only counted."""
+    """Some entries of a list, which are looked for and get their addresses when they are asked for: most are counted.
 
-    def __init__(self, entries: Sequence[Entry], places: Sequence[int]) -> None:
-        self._entries, self._places = entries, places
+    Args:
+        find: gives their places in the list.
+    """
+
+    def __init__(self, entries: Sequence[Entry], length: int, find: Callable[[], Sequence[int]]) -> None:
+        self._entries, self._length, self._find = entries, length, find
+
+    @functools.cached_property
+    def places(self) -> Sequence[int]:
+        """Where they are in the list."""
+        return self._find() if self._length else ()
 
     def __len__(self) -> int:
-        return len(self._places)
+        return self._length
 
     def __getitem__(self, place: Any) -> Any:
-        found = self._places[place]
+        found = self.places[place]
         return self._entries[found] if isinstance(found, int) else [self._entries[one] for one in found]
 
 
-def picked(entries: Sequence[Entry], wanted: Callable[[Entry], bool]) -> Sequence[Entry]:
-    """The entries of which something is true, with their addresses."""
-    return Picked(entries, [place for place, entry in enumerate(bare_entries(entries)) if wanted(entry)])
+def at_places(entries: Sequence[Entry], places: Sequence[int]) -> Picked[Entry]:
+    """The entries at some places, with their addresses."""
+    return Picked(entries, len(places), lambda: places)
+
+
+class Numbering(dict[Any, int]):
+    """Gives everything that is asked for the next number."""
+
+    def __missing__(self, value: Any) -> int:
+        number = self[value] = len(self)
+        return number
+
+
+def numbered(entries: Sequence[Any], fields: tuple[str, ...]) -> Numbered:
+    """The different values of one or more fields with how many entries have them, and per entry which one it has."""
+    known: dict[tuple[str, ...], Numbered] = entries.numbered if isinstance(entries, Lazy) else {}
+    if fields not in known:
+        numbers, values = Numbering(), map(operator.attrgetter(*fields), bare_entries(entries))
+        codes = array("q", map(numbers.__getitem__, values))
+        counts = Counter(codes)
+        known[fields] = {value: counts[number] for value, number in numbers.items()}, codes
+    return known[fields]
+
+
+def grouped(entries: Sequence[Entry], *fields: str) -> dict[Any, Picked[Entry]]:
+    """The entries by the values of one or more fields, in order of appearance."""
+    counts, codes = numbered(entries, fields)
+
+    def find(number: int) -> list[int]:
+        return [place for place, code in enumerate(codes) if code == number]
+
+    return {
+        value: Picked(entries, count, functools.partial(find, number))
+        for number, (value, count) in enumerate(counts.items())
+    }
+
+
+def picked(entries: Sequence[Entry], wanted: Callable[..., bool], *fields: str) -> Picked[Entry]:
+    """The entries of which something is true by the values of one or more fields, with their addresses."""
+    counts, codes = numbered(entries, fields)
+    values = counts if len(fields) > 1 else [(value,) for value in counts]
+    hits = {number for number, value in enumerate(values) if wanted(*value)}
+    length = sum(count for number, count in enumerate(counts.values()) if number in hits)
+    return Picked(entries, length, lambda: [place for place, code in enumerate(codes) if code in hits])
+
+
+def entries_with(entries: Sequence[Entry], field: str, wanted: Container[Any]) -> dict[Any, Entry]:
+    """The last entry with each of some values in a field, with its address."""
+    values = enumerate(map(operator.attrgetter(field), bare_entries(entries)))
+    places = {value: place for place, value in values if value in wanted}
+    return {value: entries[place] for value, place in places.items()}
 
 
 def total(entries: Sequence[Any], field: str) -> Any:
     """The sum of a field over a whole list, with one address for all of it."""
-    result = sum(bare(getattr(entry, field)) for entry in bare_entries(entries))
+    result = bare(sum(map(operator.attrgetter(field), bare_entries(entries))))
     address = getattr(entries, "address", None)
     return result if address is None else with_address(result, ("sum", f"{address}/*/{field}"))
 

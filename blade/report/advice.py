@@ -9,9 +9,9 @@ import msgspec
 
 from blade.diagnosis.analysis import Analysis, Finding, Intervention, ReadingItem
 from blade.diagnosis.labels import CAUSES, is_by_rule
-from blade.report.addresses import bare_entries, picked, size
+from blade.report.addresses import bare_entries, grouped, picked, size
 from blade.report.citations import codes, reading_commands
-from blade.report.dives import cause_words, is_draft, is_judged
+from blade.report.dives import SIGNED, cause_words, drafts, judged
 from blade.report.headline import gain_interval_words, gain_words, is_rate
 from blade.report.listing import Listing, first
 from blade.report.numbers import percent, plural, signed_pp
@@ -90,7 +90,7 @@ def advise(analysis: Analysis) -> Advice:
         repairs=[*success_advice(analysis), *map(repair, analysis.health), *missing_tasks(analysis)],
         work=possible_work(analysis),
         causes=judged_causes(analysis),
-        drafts=size(picked(analysis.causes, is_draft)),
+        drafts=size(drafts(analysis.causes)),
         reading=Listing(shown=[next_to_read(item) for item in listing.shown], rest=listing.rest),
     )
 
@@ -155,14 +155,14 @@ def rests_on(found: Intervention, analysis: Analysis) -> str:
     """Whether an estimate was made from what was seen, or from labels, and whose."""
     if found.target not in CAUSES:
         return "what was seen"
-    authors = [cause.author for cause in bare_entries(analysis.causes) if found.target in cause.label]
-    return DRAFTS if any(map(is_by_rule, authors)) else "judged labels"
+    given = grouped(analysis.causes, *SIGNED)
+    return DRAFTS if any(is_by_rule(by) and found.target in label for by, label in given) else "judged labels"
 
 
 def judged_causes(analysis: Analysis) -> list[JudgedCause]:
     """What readers found, by cause."""
     tasks: dict[str, list[str]] = {}
-    for cause in picked(analysis.causes, is_judged):
+    for cause in judged(analysis.causes):
         tasks.setdefault(cause.label, []).append(cause.task)
     lost = lost_share(analysis, set().union(*tasks.values()))
     gains = {label: sum(lost.get(task, 0.0) for task in of_label) for label, of_label in tasks.items()}
@@ -180,6 +180,8 @@ def judged_causes(analysis: Analysis) -> list[JudgedCause]:
 
 def lost_share(analysis: Analysis, tasks: Collection[str]) -> dict[str, float]:
     """By task: how much of pass@1 its failures cost."""
+    if not tasks:
+        return {}
     scored = sum(result.n > 0 for result in bare_entries(analysis.tasks))
-    results = picked(analysis.tasks, lambda result: result.task in tasks and result.rate is not None)
+    results = picked(analysis.tasks, tasks.__contains__, "task")
     return {result.task: (1.0 - result.rate) / scored for result in results if result.rate is not None}

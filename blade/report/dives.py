@@ -3,7 +3,7 @@
 A draft by rule is called one. Nobody has read a trajectory until a person or a model signed a label.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 import msgspec
 
@@ -11,11 +11,14 @@ from blade.diagnosis.analysis import MAX_LISTED, Analysis, Cause
 from blade.diagnosis.labels import CAUSES, UNDECIDED, Evidence, is_by_rule
 from blade.diagnosis.pairs import TaskContrast
 from blade.metrics import TaskResult
-from blade.report.addresses import bare_entries, size
+from blade.report.addresses import at_places, bare_entries, entries_with, picked, size
 from blade.report.citations import codes, reading_commands, rollout_of, task_of
 from blade.report.listing import Listing, first
 from blade.report.text import Markdown
 
+SIGNED = ("author", "label")
+PASSED = ("bucket", "c", "n")
+"""What causes and tasks are counted by; always the same, so that they are looked at once."""
 MOST_DIVES = 20
 MOST_DRAFTS = 50
 MOST_CITED = 3
@@ -62,29 +65,25 @@ class Dives(msgspec.Struct, frozen=True, kw_only=True):
 
 def dive_into(analysis: Analysis, bucket: str) -> Dives:
     """What is known about every task of a bucket."""
+    results = list(bare_entries(analysis.tasks))
+    mine = picked(analysis.tasks, lambda found, *_: found == bucket, *PASSED).places
     rank = {item.task: place for place, item in enumerate(bare_entries(analysis.reading_list))}
-    causes = {cause.task: place for place, cause in enumerate(bare_entries(analysis.causes))}
-    read = {cause.task for cause in bare_entries(analysis.causes) if is_judged(cause)}
-    mine = [
-        (place, result.task) for place, result in enumerate(bare_entries(analysis.tasks)) if result.bucket == bucket
-    ]
-    mine.sort(key=lambda one: rank.get(one[1], len(rank)))
-    judged = first([analysis.tasks[place] for place, task in mine if task in read], MOST_DIVES)
-    drafts = first([analysis.tasks[place] for place, task in mine if task not in read], MOST_DRAFTS)
-    signals = count_signals(analysis, {result.task for result in judged.shown})
+    listed = sorted((at for at in mine if results[at].task in rank), key=lambda at: rank[results[at].task])
+    mine = [*listed, *(at for at in mine if results[at].task not in rank)]
+    signed = {cause.task for cause in judged(analysis.causes)}
+    read = first(at_places(analysis.tasks, [at for at in mine if results[at].task in signed]), MOST_DIVES)
+    unread = first(at_places(analysis.tasks, [at for at in mine if results[at].task not in signed]), MOST_DRAFTS)
+    signals = count_signals(analysis, {result.task for result in read.shown})
+
+    causes = entries_with(analysis.causes, "task", {result.task for result in [*read.shown, *unread.shown]})
 
     def dives(listing: Listing[TaskResult]) -> Listing[Dive]:
-        found = [causes.get(one.task) for one in listing.shown]
-        given = [None if place is None else analysis.causes[place] for place in found]
-        shown = [
-            dive(one, cause, analysis, signals.get(one.task, []))
-            for one, cause in zip(listing.shown, given, strict=True)
-        ]
+        shown = [dive(one, causes.get(one.task), analysis, signals.get(one.task, [])) for one in listing.shown]
         return Listing(shown=shown, rest=listing.rest)
 
     return Dives(
-        tasks=dives(judged),
-        drafts=dives(drafts),
+        tasks=dives(read),
+        drafts=dives(unread),
         only_failing=bucket == "never" or failing_citations(analysis) is not None,
     )
 
@@ -102,14 +101,14 @@ def dive(result: TaskResult, cause: Cause | None, analysis: Analysis, signals: l
     )
 
 
-def is_draft(cause: Cause) -> bool:
-    """Whether nobody but a rule has judged the task."""
-    return is_by_rule(cause.author)
+def judged(causes: Sequence[Cause]) -> Sequence[Cause]:
+    """The causes that a person or a model has judged."""
+    return picked(causes, lambda author, _: not is_by_rule(author), *SIGNED)
 
 
-def is_judged(cause: Cause) -> bool:
-    """Whether a person or a model has judged the task."""
-    return not is_by_rule(cause.author)
+def drafts(causes: Sequence[Cause]) -> Sequence[Cause]:
+    """The causes that nobody but a rule has judged."""
+    return picked(causes, lambda author, _: is_by_rule(author), *SIGNED)
 
 
 def cause_words(label: str) -> str:

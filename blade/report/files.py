@@ -7,7 +7,7 @@ a rewrite replaces the file that an append would otherwise still be writing to.
 import contextlib
 import os
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from blade.errors import InputError
@@ -19,8 +19,8 @@ except ImportError:  # pragma: no cover - Windows has no fcntl; there appends ar
     fcntl = None  # type: ignore[assignment]
 
 
-def write_file(path: Path, content: bytes) -> None:
-    """Puts content at a path, all of it or nothing.
+def write_file(path: Path, content: bytes | Iterable[bytes]) -> None:
+    """Puts content at a path, all of it or nothing; large content comes in pieces.
 
     Raises:
         InputError: the folder cannot be written to.
@@ -28,12 +28,14 @@ def write_file(path: Path, content: bytes) -> None:
     draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        draft.write_bytes(content)
+        with draft.open("wb") as file:
+            file.writelines([content] if isinstance(content, bytes) else content)
         draft.replace(path)
     except OSError as error:
+        raise InputError(f"{path}: cannot be written: {error.strerror or error}.") from error
+    finally:
         with contextlib.suppress(OSError):
             draft.unlink()
-        raise InputError(f"{path}: cannot be written: {error.strerror or error}.") from error
 
 
 def append_line(path: Path, line: bytes) -> None:

@@ -3,13 +3,15 @@
 The sentences here are those of the report and of the page alike; either adds its own emphasis.
 """
 
+import functools
+import operator
 from collections.abc import Callable, Sequence
 
 from blade.diagnosis.analysis import Analysis, PatternSeen, Signal, headline_of
-from blade.diagnosis.labels import UNDECIDED
+from blade.diagnosis.labels import UNDECIDED, is_by_rule
 from blade.metrics import Metric
 from blade.report.addresses import bare, bare_entries, picked, size, total
-from blade.report.dives import is_draft, is_judged
+from blade.report.dives import SIGNED
 from blade.report.numbers import (
     count,
     interval,
@@ -77,7 +79,7 @@ def basis_words(analysis: Analysis) -> Markdown:
 
 def is_tried_once(analysis: Analysis) -> bool:
     """Whether no task has more than one scored rollout."""
-    return max((result.n for result in bare_entries(analysis.tasks)), default=0) <= 1
+    return max(map(operator.attrgetter("n"), bare_entries(analysis.tasks)), default=0) <= 1
 
 
 def bucket_words(analysis: Analysis) -> Markdown:
@@ -94,19 +96,19 @@ def bucket_words(analysis: Analysis) -> Markdown:
 
 def telling_signals(analysis: Analysis) -> Sequence[Signal]:
     """Signals that failing rollouts show more often than passing ones; of graded scores none is known to be one."""
-    return picked(analysis.signals, lambda one: tells(analysis, one.failed, one.passed))
+    return picked(analysis.signals, functools.partial(tells, analysis), "failed", "passed")
 
 
 def telling_patterns(analysis: Analysis) -> Sequence[PatternSeen]:
     """Patterns of the pack that failing rollouts show more often than passing ones."""
     patterns = [] if analysis.pack is None else analysis.pack.patterns
-    return picked(patterns, lambda one: tells(analysis, one.primary, one.passed or 0))
+    return picked(patterns, functools.partial(tells, analysis), "primary", "passed")
 
 
-def tells(analysis: Analysis, failed: int, passed: int) -> bool:
+def tells(analysis: Analysis, failed: int, passed: int | None) -> bool:
     """Whether something was seen in a larger share of failing rollouts than of passing ones."""
     failing, passing = bare(failing_rollouts(analysis)), bare(total(analysis.tasks, "c"))
-    return analysis.success.kind != "continuous" and failed > 0 and failed * passing >= passed * failing
+    return analysis.success.kind != "continuous" and failed > 0 and failed * passing >= (passed or 0) * failing
 
 
 def mode_words(analysis: Analysis, show: Callable[[str], str] = str) -> Markdown:
@@ -125,9 +127,10 @@ def undecided_words(analysis: Analysis, *, emphasis: str = "") -> Markdown:
     """How many causes are decided, by whom, and how many need a reader; empty where no task fails."""
     if not (tasks := size(analysis.causes)):
         return Markdown("")
-    read = size(picked(analysis.causes, is_judged))
-    waiting = size(picked(analysis.causes, lambda cause: cause.label == UNDECIDED))
-    proven = size(picked(analysis.causes, lambda cause: is_draft(cause) and cause.label != UNDECIDED))
+    given = functools.partial(picked, analysis.causes)
+    read = size(given(lambda by, _: not is_by_rule(by), *SIGNED))
+    waiting = size(given(lambda _, label: label == UNDECIDED, *SIGNED))
+    proven = size(given(lambda by, label: is_by_rule(by) and label != UNDECIDED, *SIGNED))
     by = [f"{count(proven)} decided by proof"] if proven else []
     by += [f"{count(read)} judged by a reader"] if read else []
     by += [f"{count(waiting)} {emphasis}undecided{emphasis}"] if waiting else []

@@ -14,6 +14,7 @@ import tarfile
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -51,10 +52,11 @@ class Kept(NamedTuple):
     """A diagnosis that was kept."""
 
     head: Head
-    files: Iterator[tuple[str, bytes]]
-    """By path below its folder."""
+    files: Iterator[tuple[str, Iterator[bytes]]]
+    """By path below its folder, in pieces; each is read before the next."""
 
 
+PIECE = 1 << 20
 HEAD = ".head"
 """The first member of an entry, a compressed tar archive behind its checksum."""
 DECODER = msgspec.json.Decoder(Head)
@@ -128,20 +130,20 @@ def load(place: Path) -> Kept | None:
         if stored[: cache.CHECKSUM] != cache.checksum(stored[cache.CHECKSUM :]):
             return None
         members = unpacked(stored)
-        found = Kept(DECODER.decode(next(members)[1]), members)
+        found = Kept(DECODER.decode(b"".join(next(members)[1])), members)
         os.utime(place)
     except (OSError, msgspec.MsgspecError):
         return None
     return found
 
 
-def unpacked(stored: bytes) -> Iterator[tuple[str, bytes]]:
+def unpacked(stored: bytes) -> Iterator[tuple[str, Iterator[bytes]]]:
     """The members of an entry, one at a time."""
     inner = zstandard.ZstdDecompressor().stream_reader(memoryview(stored)[cache.CHECKSUM :])
-    with inner, tarfile.open(fileobj=inner, mode="r|") as archive:
+    with inner, tarfile.open(fileobj=inner, mode="r|", bufsize=PIECE) as archive:
         for member in archive:
             if (content := archive.extractfile(member)) is not None:
-                yield member.name, content.read()
+                yield member.name, iter(partial(content.read, PIECE), b"")
 
 
 def save(place: Path, out: Path, *, since: float, folders: Sequence[Path], several: bool, said: str | None) -> None:
@@ -157,7 +159,10 @@ def save(place: Path, out: Path, *, since: float, folders: Sequence[Path], sever
         with tempfile.NamedTemporaryFile(dir=place.parent, suffix=".tmp", delete=False) as file:
             file.write(bytes(cache.CHECKSUM))
             compressor = zstandard.ZstdCompressor(level=1)
-            with compressor.stream_writer(file, closefd=False) as outer, tarfile.open(fileobj=outer, mode="w|") as tar:
+            with (
+                compressor.stream_writer(file, closefd=False) as outer,
+                tarfile.open(fileobj=outer, mode="w|", bufsize=PIECE) as tar,
+            ):
                 about = tarfile.TarInfo(HEAD)
                 about.size = len(head)
                 tar.addfile(about, io.BytesIO(head))

@@ -5,7 +5,8 @@ Rule labels belong to the diagnosis and are made anew with it; what a person or 
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 
 import msgspec
@@ -14,6 +15,7 @@ from blade.diagnosis.analysis import Analysis
 from blade.diagnosis.labels import DECODER, Evidence, Label, check_cause, is_by_rule
 from blade.errors import InputError, UsageError
 from blade.report.citations import item_of
+from blade.report.streams import PIECE
 from blade.report.text import safe_json
 from blade.rollouts import Item, Run
 from blade.rollouts.table import examples, split_citation
@@ -105,10 +107,18 @@ def check_quote(quote: str | None, items: Sequence[Item], *, citation: str, item
         raise UsageError(f"{citation}: the quote {quote[:60]!r} does not occur there verbatim{elsewhere}.")
 
 
-def merge_labels(drafts: Iterable[Label], old: bytes, *, where: Path) -> bytes:
-    """A labels file: the new rule labels, then every line of the old file that no rule wrote, untouched."""
-    kept = [line for number, line in enumerate(old.splitlines(), start=1) if is_kept(line, f"{where}:{number}")]
-    return safe_json(ENCODER.encode_lines(drafts)) + b"".join(line + b"\n" for line in kept)
+def signed_lines(place: Path) -> list[bytes]:
+    """The lines of a labels file that no rule wrote, as they are; none where there is no file."""
+    old = place.read_bytes() if place.exists() else b""
+    return [line for number, line in enumerate(old.splitlines(), start=1) if is_kept(line, f"{place}:{number}")]
+
+
+def labels_file(drafts: Iterable[Label], signed: Iterable[bytes]) -> Iterator[bytes]:
+    """A labels file in pieces: the labels by rule, then the lines that somebody signed."""
+    drafts = iter(drafts)
+    while some := list(islice(drafts, PIECE)):
+        yield safe_json(ENCODER.encode_lines(some))
+    yield from (line + b"\n" for line in signed)
 
 
 def is_kept(line: bytes, where: str) -> bool:

@@ -1,13 +1,15 @@
 """Dominant Failure Modes: what was seen in rollouts, what labels say, and what separates pass from fail."""
 
+from collections.abc import Sequence
+
 import msgspec
 
-from blade.diagnosis.analysis import MAX_LISTED, Analysis, Count, Mode, PackUse, PatternSeen, Signal
-from blade.diagnosis.labels import CAUSES
+from blade.diagnosis.analysis import MAX_LISTED, Analysis, Cause, Count, Mode, PackUse, PatternSeen, Signal
+from blade.diagnosis.labels import CAUSES, is_by_rule
 from blade.diagnosis.pairs import REPORTED, Contrast, Trait
-from blade.report.addresses import bare_entries, size, with_address
+from blade.report.addresses import grouped, picked, size, with_address
 from blade.report.citations import cited, codes
-from blade.report.dives import cause_words, is_draft
+from blade.report.dives import SIGNED, cause_words
 from blade.report.headline import failing_rollouts, gain_words, is_rate
 from blade.report.listing import Listing, first
 from blade.report.numbers import DASH
@@ -109,21 +111,17 @@ def mode_line(mode: Mode, *, rate: bool) -> ModeLine:
     return ModeLine(mode=mode, gain=gain, examples=cited(mode.citations, MOST_CITED, limit=MAX_LISTED, in_table=True))
 
 
+def cause_row(label: str, causes: Sequence[Cause]) -> CauseRow:
+    """The tasks with a label."""
+    mine = picked(causes, lambda _, given: given == label, *SIGNED)
+    drafts = picked(causes, lambda author, given: given == label and is_by_rule(author), *SIGNED)
+    return CauseRow(label=mine[0].label, meaning=cause_words(label), tasks=size(mine), drafts=size(drafts))
+
+
 def cause_rows(analysis: Analysis) -> list[CauseRow]:
     """Labels in force, most tasks first."""
-    given: dict[str, list[int]] = {}
-    for place, cause in enumerate(bare_entries(analysis.causes)):
-        given.setdefault(cause.label, []).append(place)
-    drafts = {place for place, cause in enumerate(bare_entries(analysis.causes)) if is_draft(cause)}
-    rows = [
-        CauseRow(
-            label=analysis.causes[places[0]].label,
-            meaning=cause_words(label),
-            tasks=size([analysis.causes[place] for place in places]),
-            drafts=size([analysis.causes[place] for place in places if place in drafts]),
-        )
-        for label, places in given.items()
-    ]
+    labels = dict.fromkeys(label for _, label in grouped(analysis.causes, *SIGNED))
+    rows = [cause_row(label, analysis.causes) for label in labels]
     return sorted(rows, key=lambda row: (-row.tasks, row.label))
 
 

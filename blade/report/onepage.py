@@ -15,10 +15,10 @@ from blade.diagnosis.labels import UNDECIDED
 from blade.diagnosis.predictors import Predictor
 from blade.diagnosis.taxonomy import TO_REPAIR
 from blade.metrics import Metric
-from blade.report.addresses import bare_entries, picked, size
+from blade.report.addresses import entries_with, picked, size
 from blade.report.advice import DRAFTS, JudgedCause, judged_causes, repair, rests_on, success_advice
 from blade.report.citations import codes, reading_commands
-from blade.report.dives import cause_words
+from blade.report.dives import SIGNED, cause_words
 from blade.report.headline import (
     basis_words,
     bucket_words,
@@ -185,7 +185,7 @@ def cause_words_of(analysis: Analysis) -> Iterator[Markdown]:
     found = size(analysis.health)
     if found:
         yield Markdown(f"{plural(found, 'finding')} about data, infrastructure or verifier: see Health.")
-    elif blamed := size(picked(analysis.causes, lambda cause: cause.label.partition("+")[0] in TO_REPAIR)):
+    elif blamed := size(picked(analysis.causes, lambda _, label: label.partition("+")[0] in TO_REPAIR, *SIGNED)):
         yield Markdown(f"The cause of {plural(blamed, 'task')} is the data, the infrastructure or the verifier.")
     else:
         yield Markdown("No fault of the data, the infrastructure or the verifier was proven.")
@@ -375,12 +375,11 @@ def judged_words(row: JudgedCause) -> Markdown:
 
 def to_read(analysis: Analysis, most: int) -> Listing[Reading]:
     """What to read first, and why."""
-    causes = {cause.task: place for place, cause in enumerate(bare_entries(analysis.causes))}
     listing = first(analysis.reading_list, most)
+    causes = entries_with(analysis.causes, "task", {item.task for item in listing.shown})
     shown = []
     for item in listing.shown:
-        place = causes.get(item.task)
-        cause = None if place is None else analysis.causes[place]
+        cause = causes.get(item.task)
         command = reading_commands(item.read)[-1] if item.read else "reading_list.md"
         why = Markdown("") if cause is None else clauses(cause.reason, LONGEST_REASON)
         if cause is not None and cause.label != UNDECIDED:

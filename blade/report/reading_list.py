@@ -4,10 +4,10 @@ import msgspec
 
 from blade.diagnosis.analysis import Analysis
 from blade.diagnosis.reading_order import MOST_ITEMS
-from blade.report.addresses import addressed_struct, picked, size
+from blade.report.addresses import addressed_struct, size
 from blade.report.advice import ToRead, next_to_read
 from blade.report.claims import Rendered, extract
-from blade.report.dives import is_judged
+from blade.report.dives import judged
 from blade.report.marks import recording
 from blade.report.report import templates
 
@@ -30,7 +30,7 @@ def build_reading_list(analysis: Analysis) -> ReadingList:
     return ReadingList(
         run=analysis.inputs.run,
         tasks=[next_to_read(item) for item in analysis.reading_list],
-        judged=size(picked(analysis.causes, is_judged)),
+        judged=size(judged(analysis.causes)),
         is_cut=len(analysis.reading_list) >= MOST_ITEMS,
     )
 

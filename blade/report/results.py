@@ -1,5 +1,6 @@
 """Aggregate Results, Workflow Funnel and Task Outcome Buckets: every number of the run, as the rows of its tables."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -7,8 +8,9 @@ import msgspec
 from blade.diagnosis.analysis import MAX_LISTED, Analysis, SliceTable, Stage
 from blade.metrics import Effort, Metric, Misplacement, Slice, TaskResult, VarianceSplit, Variant
 from blade.metrics.buckets import ORDER
-from blade.report.addresses import bare_entries, size
+from blade.report.addresses import bare_entries, grouped, size
 from blade.report.citations import cited, codes
+from blade.report.dives import PASSED
 from blade.report.headline import interval_words, is_rate, value_words
 from blade.report.listing import Listing, first
 from blade.report.numbers import DASH, count, interval, number, percent, points, share, signed_pp, signed_pp_interval
@@ -348,19 +350,15 @@ def bucket_rows(analysis: Analysis) -> list[BucketRow]:
 
 def rate_rows(analysis: Analysis) -> list[RateRow]:
     """Tasks that pass sometimes, those with the same rate together."""
-    alike: dict[tuple[int, int], list[TaskResult]] = {}
-    for place, result in enumerate(bare_entries(analysis.tasks)):
-        if result.bucket == "sometimes":
-            alike.setdefault((result.c, result.n), []).append(analysis.tasks[place])
-    ordered = sorted(alike.items(), key=lambda pair: (pair[0][0] / pair[0][1], pair[0][1]))
-    return [
-        RateRow(
-            result=results[0],
-            count=size(results),
-            tasks=codes(first([result.task for result in results], MOST_TASKS), in_table=True),
-        )
-        for _, results in ordered[:MOST_RATES]
-    ]
+    alike = grouped(analysis.tasks, *PASSED)
+    rates = sorted((c / n, n, c) for bucket, c, n in alike if bucket == "sometimes")
+    return [rate_row_of(alike["sometimes", c, n]) for _, n, c in rates[:MOST_RATES]]
+
+
+def rate_row_of(tasks: Sequence[TaskResult]) -> RateRow:
+    listing = first(tasks, MOST_TASKS)
+    keys = Listing(shown=[result.task for result in listing.shown], rest=listing.rest)
+    return RateRow(result=tasks[0], count=size(tasks), tasks=codes(keys, in_table=True))
 
 
 def lowest_rewards(analysis: Analysis) -> Listing[TaskResult]:

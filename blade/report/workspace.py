@@ -6,7 +6,8 @@ shared as far as what the rollouts say can. Where the rollouts are, and how to r
 """
 
 import contextlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import TypeVar
 
@@ -22,13 +23,14 @@ from blade.errors import InputError, UsageError
 from blade.report.claims import CLAIMS, ClaimsFile, Rendered
 from blade.report.claims import DECODER as CLAIMS_DECODER
 from blade.report.files import append_line, locked, write_file
-from blade.report.labelling import check_label, merge_labels
+from blade.report.labelling import check_label, labels_file, signed_lines
 from blade.report.notes import diagnose_command, make_notes
 from blade.report.page.run_page import write_run_page
 from blade.report.page.trajectories import judged
 from blade.report.reading_list import render_reading_list
 from blade.report.redaction import Redacted, redact
 from blade.report.report import Prose, render_texts
+from blade.report.streams import json_pieces
 from blade.report.text import plain, safe_json
 from blade.rollouts import ReadOptions, Rollout, Run, read_runs
 from blade.rollouts.finding import find_inputs
@@ -62,17 +64,26 @@ Value = TypeVar("Value")
 REQUEST_DECODER = msgspec.json.Decoder(Request)
 
 
-class Workspace(msgspec.Struct, frozen=True, kw_only=True):
+class Workspace(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """One diagnosis on disk."""
 
     folder: Path
     """Where it is."""
     analysis: Analysis
     """What was computed, with the labels that were in force when it was last rendered."""
-    labels: dict[str, Label]
-    """By task: the label in force."""
     request: Request | None
     """Where the rollouts are; `None` when the folder came from another machine without it."""
+
+    @cached_property
+    def labels(self) -> dict[str, Label]:
+        """By task: the label in force; those of tasks that are no longer in the rollouts stay in the file only.
+
+        Raises:
+            InputError: the folder's labels cannot be read.
+        """
+        place = self.folder / LABELS
+        labels = read_labels(place) if place.exists() else {one.task: one for one in draft_labels(self.analysis)}
+        return {result.task: labels[result.task] for result in self.analysis.tasks if result.task in labels}
 
     def run(self) -> Run:
         """The run, read again through the cache.
@@ -109,20 +120,19 @@ def write_workspace(folder: Path, run: Run, analysis: Analysis, request: Request
     request = msgspec.structs.replace(request, inputs=inputs, run=run.name)
     with locked(folder):
         place = folder / LABELS
-        old = place.read_bytes() if place.exists() else b""
-        refuse_strangers(folder, old, inputs)
-        drafts = draft_labels(analysis)
-        write_file(place, merge_labels(drafts, old, where=place))
+        signed = signed_lines(place)
+        if signed:
+            refuse_strangers(folder, inputs)
+        write_file(place, labels_file(draft_labels(analysis), signed))
         write_file(folder / REQUEST, canonical_json(request))
-        # Without labels from before, those in force are the drafts, as the analysis has them.
-        labels = None if old else {label.task: label for label in drafts}
-        return _render(folder, analysis, request, labels=labels, run=run)
+        # Without labels that somebody signed, those in force are the drafts, as the analysis has them.
+        return _render(Workspace(folder=folder, analysis=analysis, request=request), run=run, relabelled=bool(signed))
 
 
-def refuse_strangers(folder: Path, labels: bytes, inputs: list[str]) -> None:
+def refuse_strangers(folder: Path, inputs: list[str]) -> None:
     """What somebody judged of one run must not be said of another: its tasks may have the same keys."""
     request = folder / REQUEST
-    if not request.is_file() or not any(author in labels for author in (b'"human:', b'"llm:')):
+    if not request.is_file():
         return
     before = {Path(text).name for text in _read(request, REQUEST_DECODER).inputs}
     if before.isdisjoint(Path(text).name for text in inputs):
@@ -153,7 +163,6 @@ def open_workspace(folder: Path) -> Workspace:
     return Workspace(
         folder=folder,
         analysis=analysis,
-        labels=_labels_in_force(folder, analysis),
         request=_read(request, REQUEST_DECODER) if request.is_file() else None,
     )
 
@@ -179,7 +188,7 @@ def render_again(workspace: Workspace, prose: Prose | None = None) -> Workspace:
     with contextlib.suppress(InputError, UsageError):  # rollouts that have gone leave the page without trajectories
         run = workspace.run()
     with locked(workspace.folder):
-        return _render(workspace.folder, workspace.analysis, workspace.request, prose, run=run)
+        return _render(workspace, prose, run=run)
 
 
 def write_shareable(workspace: Workspace) -> dict[str, Redacted]:
@@ -214,26 +223,24 @@ def canonical_json(value: msgspec.Struct) -> bytes:
     Raises:
         InputError: a file has a name that JSON cannot hold.
     """
+    return b"".join(canonical_pieces(value))
+
+
+def canonical_pieces(value: msgspec.Struct) -> Iterator[bytes]:
+    """The same in pieces."""
     try:
-        return safe_json(msgspec.json.format(msgspec.json.encode(value), indent=2)) + b"\n"
+        yield from map(safe_json, json_pieces(value, indent=2))
     except UnicodeEncodeError as error:
         raise InputError(f"{plain(error.object)}: this name is not UTF-8; rename the file.") from error
+    yield b"\n"
 
 
-def _render(
-    folder: Path,
-    analysis: Analysis,
-    request: Request | None,
-    prose: Prose | None = None,
-    *,
-    labels: dict[str, Label] | None = None,
-    run: Run | None,
-) -> Workspace:
-    """Writes everything that is made of an analysis, with the labels that its folder has unless they are given."""
-    if labels is None:
-        labels = _labels_in_force(folder, analysis)
-        analysis = relabel(analysis, labels)
-    write_file(folder / ANALYSIS, canonical_json(analysis))
+def _render(workspace: Workspace, prose: Prose | None = None, *, run: Run | None, relabelled: bool = True) -> Workspace:
+    """Writes everything that is made of an analysis, with the labels that its folder has now."""
+    now = Workspace(folder=workspace.folder, analysis=workspace.analysis, request=workspace.request)
+    folder, request = now.folder, now.request
+    analysis = relabel(now.analysis, now.labels) if relabelled else now.analysis
+    write_file(folder / ANALYSIS, canonical_pieces(analysis))
     command = None if request is None else diagnose_command(request.inputs, request.read, request.analyze)
     texts = render_texts(analysis, command=command, prose=prose)
     constants = {} if prose is None else prose.narrative.front.constants
@@ -241,16 +248,7 @@ def _render(
     write_texts(folder, rendered, constants)
     options = None if request is None else request.analyze
     write_run_page(folder, analysis, run, options, command=make_notes(analysis, command).command)
-    return Workspace(folder=folder, analysis=analysis, labels=labels, request=request)
-
-
-def _labels_in_force(folder: Path, analysis: Analysis) -> dict[str, Label]:
-    """Labels of this run's tasks; those of tasks that are no longer in the rollouts stay in the file only."""
-    place = folder / LABELS
-    if not place.exists():
-        return {label.task: label for label in draft_labels(analysis)}
-    tasks = {result.task for result in analysis.tasks}
-    return {task: label for task, label in read_labels(place).items() if task in tasks}
+    return Workspace(folder=folder, analysis=analysis, request=request)
 
 
 def _read(path: Path, decoder: "msgspec.json.Decoder[Value]") -> Value:

@@ -17,6 +17,7 @@ MAX_TEXT = 200
 MAX_LIST = 32
 FLUSH = 1024  # rows turned into arrays at a time
 HUGE = 10**300
+FEW_CODES = 1 << 16
 EXACT = 2.0**53  # integers beyond it are not exact as floats, so they are kept as levels
 
 Level = str | int | float | bool | tuple[str, ...]
@@ -66,7 +67,7 @@ class Column(msgspec.Struct, frozen=True, kw_only=True):
         if self.kind not in ("number", "flag"):
             return self
         known = self.known()
-        uniques, inverse = np.unique(self.values[known], return_inverse=True)
+        uniques, inverse = levels_of(self.values[known])
         codes = np.full(len(self.values), -1, dtype=np.int32)
         codes[known] = inverse
         flag = self.kind == "flag"
@@ -167,6 +168,8 @@ def is_numeric(part: Column) -> bool:
 
 def join(arrays: Sequence[npt.NDArray[Any]], dtype: type) -> npt.NDArray[Any]:
     """Arrays end to end; an empty array when there are none."""
+    if len(arrays) == 1:
+        return arrays[0].astype(dtype, copy=False)
     return np.concatenate(arrays).astype(dtype, copy=False) if arrays else np.empty(0, dtype=dtype)
 
 
@@ -227,6 +230,8 @@ def as_number(level: Level) -> float:
 def concat(parts: Sequence[Column]) -> Column:
     """Parts of one field read separately, one after the other."""
     kind = common_kind(parts)
+    if len(parts) == 1 and parts[0].kind == kind:
+        return parts[0]
     if kind in ("number", "flag"):
         return Column(kind=kind, values=join([part.numbers() for part in parts], np.float64))
     codes = Codes()
@@ -246,9 +251,32 @@ def recode(part: Column, codes: Codes) -> npt.NDArray[np.int32]:
     return np.asarray(table[coded.values])
 
 
+def codes_in(codes: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+    """The codes that occur, in order, without those of unknown values: what `np.unique` says, in less time."""
+    return np.flatnonzero(np.bincount(codes[codes >= 0]))
+
+
+def levels_of(numbers: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]:
+    """Different numbers in order and each one's place among them: whole ones that lie close are counted, not sorted."""
+    low, high = float(numbers.min(initial=np.inf)), float(numbers.max(initial=-np.inf))
+    if not high - low < FEW_CODES or (numbers != np.floor(numbers)).any():
+        levels = np.unique(numbers).astype(np.float64)
+        return levels, np.searchsorted(levels, numbers)
+    codes = (numbers - low).astype(np.int64)
+    used = codes_in(codes)
+    place = np.zeros(FEW_CODES, dtype=np.int64)
+    place[used] = np.arange(len(used))
+    return np.asarray(used + low, dtype=np.float64), place[codes]
+
+
 def unknown(length: int) -> Column:
     """A column nobody has filled."""
-    return Column(kind="number", values=np.full(length, np.nan))
+    return Column(kind="number", values=nothing(length))
+
+
+def nothing(length: int) -> npt.NDArray[np.float64]:
+    """As many numbers that nobody knows, kept as one."""
+    return np.broadcast_to(np.float64(np.nan), (length,))
 
 
 def from_values(values: Iterable[Any]) -> Column:

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from blade.rollouts.columns import Column
+from blade.rollouts.columns import Column, codes_in
 from blade.rollouts.rows import Ints
 
 MOSTLY = 0.9
@@ -67,13 +67,17 @@ def counted_values(column: Column, task: Ints, repeat: Ints | None) -> Ints | No
     if column.kind == "list":
         return None
     coded = column.coded()
-    used = np.unique(coded.values[coded.values >= 0])
+    used = codes_in(coded.values)
     if not 2 <= len(used) <= MOST_LEVELS:
         return None
-    groups = task if repeat is None else np.unique(np.stack([task, repeat]), axis=1, return_inverse=True)[1].ravel()
     rows = np.flatnonzero(task >= 0)
-    groups, codes = groups[rows], coded.values[rows]
+    groups, codes = task[rows], coded.values[rows]
+    if repeat is not None:
+        ranks = np.unique(repeat[rows], return_inverse=True)[1]
+        numbers, groups = np.unique(groups * (int(ranks.max(initial=0)) + 1) + ranks, return_inverse=True)
+        if len(numbers) == len(rows):
+            return None  # no two rows are the same attempt
     values = np.where(codes >= 0, np.searchsorted(used, codes), len(used))
-    counts = np.zeros((int(groups.max(initial=0)) + 1, len(used) + 1), dtype=np.int64)
-    np.add.at(counts, (groups, values), 1)
-    return counts
+    width = len(used) + 1
+    counts = np.bincount(groups * width + values, minlength=(int(groups.max(initial=0)) + 1) * width)
+    return counts.reshape(-1, width)

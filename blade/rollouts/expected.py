@@ -7,7 +7,7 @@ tasks.
 import msgspec
 import numpy as np
 
-from blade.rollouts.identity import Identity, Keys, assign_keys, natural_key
+from blade.rollouts.identity import Identity, Keys, assign_keys, in_natural_order
 from blade.rollouts.rows import Ints, Rows, pool
 from blade.rollouts.table import ExpectedFrom, InputFile
 
@@ -50,7 +50,7 @@ def from_inputs(keys: Keys, asked: Keys, inputs: Rows, *, repeats: int | None) -
     pairs = zip(asked.task.tolist(), asked.repeat.tolist(), strict=True)
     places = {(asked.tasks[task], repeat): row for row, (task, repeat) in enumerate(pairs) if task >= 0}
     given = [(keys.tasks[t], r) for t, r in zip(keys.task.tolist(), keys.repeat.tolist(), strict=True)]
-    tasks = sorted({*keys.tasks, *(task for task, _ in places)}, key=natural_key)
+    tasks = in_natural_order({*keys.tasks, *(task for task, _ in places)})
     position = {task: index for index, task in enumerate(tasks)}
     counts = np.bincount([position[task] for task, _ in places], minlength=len(tasks))
     strangers = sum(key not in places for key in given)

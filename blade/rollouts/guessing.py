@@ -18,7 +18,7 @@ from blade.rollouts.documents import jq, jq_path
 from blade.rollouts.formats import Format
 from blade.rollouts.grouping import ReadOptions
 from blade.rollouts.guessed_score import check_score, check_total
-from blade.rollouts.identity import Identity, assign_keys, numbers_attempts, own_fields
+from blade.rollouts.identity import Identity, Keys, numbers_attempts, own_fields
 from blade.rollouts.outcome import as_scores
 from blade.rollouts.rows import MODEL_FIELDS, Rows
 from blade.rollouts.scan import INPUT_HASH
@@ -35,10 +35,12 @@ def guesses(
     options: ReadOptions,
     path: Path,
     first: dict[str, Any],
+    keys: Keys,
 ) -> list[str]:
     """What was guessed and what else was possible, in words.
 
     Args:
+        keys: those that the identity gives the rows.
         first: the first of the rows, decoded in full.
 
     Raises:
@@ -49,9 +51,9 @@ def guesses(
         check_score(rows, form, reward, options, path, first)
         check_total(rows, identity, reward, path)
     if options.task_field is None:
-        check_task(rows, form, identity, reward, path)
+        check_task(rows, form, identity, reward, path, keys)
     if options.repeat_field is None and not options.group_by:
-        check_repeats(rows, form, identity, reward, path)
+        check_repeats(rows, form, identity, reward, path, keys)
     said: list[str] = []
     if options.task_field is None:
         others = [name for name in form.task_fields if name in rows.columns and name != identity.task_field]
@@ -75,14 +77,14 @@ def names_rows(column: Column) -> bool:
     return column.kind == "text" and bool(column.known().all()) and len(np.unique(column.values)) == len(column.values)
 
 
-def check_task(rows: Rows, form: Format, identity: Identity, reward: str | None, path: Path) -> None:
+def check_task(rows: Rows, form: Format, identity: Identity, reward: str | None, path: Path, keys: Keys) -> None:
     """Stops when rows of one id were all asked something else, or when rows without a task may be no rollouts.
 
     Raises:
         UsageError: what the task is must be said.
     """
     if identity.scheme == "field" and INPUT_HASH in rows.columns and form.input_field != identity.task_field:
-        counts = counted_pairs(assign_keys(rows, identity).task, rows.columns[INPUT_HASH])
+        counts = counted_pairs(keys.task, rows.columns[INPUT_HASH])
         several = counts[:, 0] > 1
         if several.sum() >= LEAST_TASKS and (counts[several, 0] == counts[several, 1]).mean() >= MOSTLY:
             raise Unclear(
@@ -139,9 +141,8 @@ def numbered_attempts(rows: Rows, fields: Sequence[str]) -> tuple[str, str] | No
     return None
 
 
-def check_repeats(rows: Rows, form: Format, identity: Identity, reward: str | None, path: Path) -> None:
+def check_repeats(rows: Rows, form: Format, identity: Identity, reward: str | None, path: Path, keys: Keys) -> None:
     """Stops when the rows of a task differ in a field that may not number repeats: a filter, a prompt, a system."""
-    keys = assign_keys(rows, identity)
     repeats = keys.repeat if identity.repeat_field else None
     numbering = (name for name in form.repeat_fields if numbers_attempts(rows, name))
     taken = (identity.task_field, identity.repeat_field, reward, *numbering)

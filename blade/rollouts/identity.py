@@ -7,14 +7,15 @@ what identifies the others is a bad line.
 
 import difflib
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from string import digits
 from typing import Literal
 
 import msgspec
 import numpy as np
 
 from blade.errors import UsageError
-from blade.rollouts.columns import MAX_TEXT, Column, level_text
+from blade.rollouts.columns import MAX_TEXT, Column, codes_in, level_text
 from blade.rollouts.formats import Format, bare
 from blade.rollouts.rows import Ints, Rows
 from blade.rollouts.scan import FIRST_TOOL, INPUT_HASH, PROVIDER_ERROR
@@ -200,8 +201,9 @@ def task_codes(column: Column, written: Callable[[list[str]], list[str]] = list)
     """Per row: index of its task among the sorted task keys as they are written; equal texts are one task."""
     coded = column.coded()
     texts = written([level_text(level) for level in coded.levels])
-    used = np.unique(coded.values[coded.values >= 0]).tolist()
-    ordered = sorted({texts[code] for code in used}, key=natural_key)
+    ordered = in_natural_order(dict.fromkeys(texts[code] for code in codes_in(coded.values).tolist()))
+    if ordered == texts:  # as they came
+        return coded.values.astype(np.int64), ordered
     position = {text: index for index, text in enumerate(ordered)}
     table = np.asarray([*(position.get(text, -1) for text in texts), -1], dtype=np.int64)
     return table[coded.values], ordered
@@ -213,6 +215,17 @@ def on_one_line(texts: list[str]) -> list[str]:
         return texts
     flat = [BREAKS.sub(" ", text) for text in texts]
     return flat if len(set(flat)) == len(set(texts)) else texts
+
+
+def in_natural_order(texts: Iterable[str]) -> list[str]:
+    """Texts sorted by their `natural_key`, which takes most of the time, so names that end in a number go without."""
+    several = list(texts)
+    stems = [text.rstrip(digits) for text in several]
+    if any(map(re.compile(r"\d").search, set(stems))) or max(map(len, several), default=0) >= LONGEST_NUMBER:
+        return sorted(several, key=natural_key)
+    ends = (text[len(stem) :] for text, stem in zip(several, stems, strict=True))
+    numbers = [int(end) if end else -1 for end in ends]
+    return [text for _, _, text in sorted(zip(stems, numbers, several, strict=True))]
 
 
 def natural_key(text: str) -> list[tuple[int, int, str]]:
@@ -244,7 +257,7 @@ def repeat_numbers(column: Column, codes: Ints) -> Ints:
     if all(text.isdecimal() and len(text) < LONGEST_REPEAT for text in texts):
         numbers: Ints = np.asarray([*map(int, texts), -1], dtype=np.int64)[coded.values]
         return numbers
-    ordered = texts if column.kind == "number" else sorted(set(texts), key=natural_key)
+    ordered = texts if column.kind == "number" else in_natural_order(set(texts))
     rank = {text: index for index, text in enumerate(ordered)}
     ranks = np.asarray([*(rank[text] for text in texts), -1], dtype=np.int64)[coded.values]
     most = int(np.bincount(codes[codes >= 0], minlength=1).max())
@@ -270,7 +283,7 @@ def unkeyed_reason(rows: Rows, row: int, identity: Identity) -> str:
 
 def join_keys(first: Keys, second: Keys) -> Keys:
     """Keys of rows that follow one another."""
-    tasks = sorted({*first.tasks, *second.tasks}, key=natural_key)
+    tasks = in_natural_order({*first.tasks, *second.tasks})
     position = {task: index for index, task in enumerate(tasks)}
     codes = [np.asarray([*(position[t] for t in k.tasks), -1], dtype=np.int64)[k.task] for k in (first, second)]
     return Keys(tasks=tasks, task=np.concatenate(codes), repeat=np.concatenate([first.repeat, second.repeat]))

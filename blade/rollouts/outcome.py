@@ -12,7 +12,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from blade.rollouts.columns import Column, from_values
+from blade.rollouts.columns import Column, from_values, unknown
 from blade.rollouts.formats import Format, bare
 from blade.rollouts.formats.records import ERROR_FIELDS
 from blade.rollouts.identity import HALF, require_field
@@ -182,6 +182,8 @@ def shown_score(value: Any) -> str:
 def tokens(rows: Rows) -> tuple[Floats, Floats]:
     """Per row: tokens in and tokens out; both unknown where both are zero."""
     given, made = rows.numbers(*INPUT_TOKENS), rows.numbers(*OUTPUT_TOKENS)
+    if rows.columns.keys().isdisjoint(INPUT_TOKENS + OUTPUT_TOKENS):
+        return given, made
     nothing = (np.nan_to_num(given) == 0) & (np.nan_to_num(made) == 0)
     return np.where(nothing, np.nan, given), np.where(nothing, np.nan, made)
 
@@ -189,6 +191,8 @@ def tokens(rows: Rows) -> tuple[Floats, Floats]:
 def seconds(rows: Rows) -> Floats:
     """Per row: wall time by the row's own clock, else from when the response was made and finished."""
     own = rows.numbers(*SECONDS_FIELDS)
+    if "response.completed_at" not in rows.columns:
+        return own
     spent = rows.numbers("response.completed_at") - rows.numbers("response.created_at")
     return np.where(np.isnan(own) & (spent >= 0), spent, own)
 
@@ -254,7 +258,7 @@ def endings(rows: Rows, failure: Column, *, failed_file: npt.NDArray[np.bool_]) 
 def provider_errors(rows: Rows) -> Column:
     """Per row: the type of the provider's error that one of its error fields holds, or that stands for its answer."""
     answers = rows.column(PROVIDER_ERROR)
-    found: list[str | None] = [None] * len(rows)
+    found: list[str | None] = []
     if answers.known().any():
         found = [text_or_none(answers.at(row)) for row in range(len(rows))]
     for field in [path for path in rows.columns if bare(path.partition(".")[0]) in ERROR_FIELDS]:
@@ -263,9 +267,10 @@ def provider_errors(rows: Rows) -> Column:
         coded = rows.columns[field].coded()
         types = [provider_error(level) if isinstance(level, str) else None for level in coded.levels]
         if any(types):
+            found = found or [None] * len(rows)
             for row, code in enumerate(coded.values.tolist()):
                 found[row] = found[row] or (types[code] if code >= 0 else None)
-    return from_values(found)
+    return from_values(found) if found else unknown(len(rows))
 
 
 def codes(column: Column, words: Sequence[str], *, other: int) -> npt.NDArray[np.int8]:

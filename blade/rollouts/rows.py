@@ -7,7 +7,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from blade.rollouts.columns import Column, concat, unknown, whole_column
+from blade.rollouts.columns import Column, concat, join, nothing, unknown, whole_column
 from blade.rollouts.features import FACTS
 from blade.rollouts.scan import Scan, join_facts, take_facts
 from blade.rollouts.values import BadLine, Source
@@ -40,8 +40,9 @@ class Rows(msgspec.Struct, frozen=True, kw_only=True, eq=False):
 
     def take(self, chosen: Ints) -> "Rows":
         """Some of the rows, in the order given."""
-        position = np.full(len(self), -1, dtype=np.int64)
-        position[chosen] = np.arange(len(chosen))
+        if len(chosen) == len(self) and (chosen[1:] > chosen[:-1]).all():  # all of them, as they are
+            known = {path: column for path, column in self.columns.items() if column.known().any()}
+            return msgspec.structs.replace(self, columns=known)
         columns = {path: column.take(chosen) for path, column in self.columns.items()}
         return Rows(
             file=self.file[chosen],
@@ -55,10 +56,10 @@ class Rows(msgspec.Struct, frozen=True, kw_only=True, eq=False):
 
     def numbers(self, *paths: str) -> npt.NDArray[np.float64]:
         """Per row: the first known number among some fields; nan where none is."""
-        values = np.full(len(self), np.nan)
-        for path in paths:
-            if path in self.columns:
-                values = np.where(np.isnan(values), self.columns[path].numbers(), values)
+        values = nothing(len(self))
+        for number, path in enumerate(path for path in paths if path in self.columns):
+            more = self.columns[path].numbers()
+            values = np.where(np.isnan(values), more, values) if number else more
         return values
 
     def column(self, *paths: str) -> Column:
@@ -76,6 +77,8 @@ class Rows(msgspec.Struct, frozen=True, kw_only=True, eq=False):
 
 def pool(scans: Sequence[Scan]) -> Rows:
     """The rows of several files, file after file."""
+    if len(scans) == 1:
+        return join_rows(scans, file=np.broadcast_to(np.int64(0), (len(scans[0]),)))
     return join_rows(scans, file=np.repeat(np.arange(len(scans)), [len(scan) for scan in scans]))
 
 
@@ -89,9 +92,9 @@ def join_rows(parts: Sequence[Scan | Rows], *, file: Ints) -> Rows:
     paths = dict.fromkeys(path for part in parts for path in part.columns)
     return Rows(
         file=file,
-        line=np.concatenate([part.line for part in parts]),
-        offset=np.concatenate([part.offset for part in parts]),
-        length=np.concatenate([part.length for part in parts]),
+        line=join([part.line for part in parts], np.int64),
+        offset=join([part.offset for part in parts], np.int64),
+        length=join([part.length for part in parts], np.int64),
         number=np.concatenate([part.number if isinstance(part, Rows) else np.arange(len(part)) for part in parts]),
         columns={p: whole_column(concat([part.columns.get(p) or unknown(len(part)) for part in parts])) for p in paths},
         facts=join_facts([part.facts for part in parts]),

@@ -203,10 +203,12 @@ class RunBuilder:
         check_words(rows, self.reward_field, options, draft.files[0].path)
         if options.output_field is not None and options.features and (rows.fact("items") <= 0).all():
             raise UsageError(f"no row has a text or a list of messages in the field {options.output_field!r}.")
+        self.keys = assign_keys(rows, self.identity)
         self.guessed: list[str] = []
         if form.name == formats.FORMATS["records"].name:
             head = decode_any(next(iter(self._fetch(rows, [0])))[1])
-            self.guessed = guesses(rows, form, self.identity, self.reward_field, options, draft.files[0].path, head)
+            path = draft.files[0].path
+            self.guessed = guesses(rows, form, self.identity, self.reward_field, options, path, head, self.keys)
         self.rows = outcome.with_scores(rows, self.reward_field, words=options.true_words)
         said += outcome.score_notes(rows, self.reward_field, options.true_words)
         self.bad = [
@@ -285,7 +287,7 @@ class RunBuilder:
 
     def _usable(self, rows: Rows) -> tuple[Rows, Keys]:
         """The rows with a key; the others become bad lines. A score that is no number leaves its row without one."""
-        keys = assign_keys(rows, self.identity)
+        keys = self.keys
         for row in np.flatnonzero(keys.task < 0).tolist():
             self.bad.append(bad_line(rows, row, self._paths(), unkeyed_reason(rows, row, self.identity)))
         good = np.flatnonzero(keys.task >= 0)
@@ -346,12 +348,13 @@ class RunBuilder:
         ended = outcome.endings(rows, failure, failed_file=failed_file)
         typed = "ending.kind" in rows.columns
         given, made = outcome.tokens(rows)
-        position = {text: index for index, text in enumerate(wanted.tasks)}
-        place = np.asarray([position[text] for text in keys.tasks], dtype=np.int64)
+        if wanted.tasks is not keys.tasks:
+            position = {text: index for index, text in enumerate(wanted.tasks)}
+            task = np.asarray([position[text] for text in keys.tasks], dtype=np.int64)[task] if len(task) else task
         return RolloutTable(
             tasks=wanted.tasks,
             expected=wanted.counts,
-            task=place[task] if len(task) else task,
+            task=task,
             repeat=repeat,
             reward=reward,
             status=outcome.statuses(ended, scored=~np.isnan(reward)),

@@ -86,7 +86,7 @@ def join_facts(parts: Sequence[Facts]) -> Facts:
     ones = [part[:1] for part in parts if len(part)]
     if ones and all(np.array_equal(one, ones[0]) for one in ones) and all((part == ones[0]).all() for part in parts):
         return np.broadcast_to(ones[0].copy(), (sum(map(len, parts)), ones[0].shape[1]))
-    return np.concatenate(parts)
+    return join(parts, np.int32)
 
 
 def take_facts(facts: Facts, chosen: npt.NDArray[np.int64]) -> Facts:

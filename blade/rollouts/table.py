@@ -92,8 +92,11 @@ class RolloutTable(msgspec.Struct, frozen=True, kw_only=True, eq=False):
 
     def citations(self, rows: Ints, items: Ints | None = None) -> list[str]:
         """How rows, or one item of each (-1 for none), are cited."""
-        places = [None] * len(rows) if items is None else items.tolist()
-        return [self.citation(*place) for place in zip(rows.tolist(), places, strict=True)]
+        names = zip(map(self.tasks.__getitem__, self.task[rows].tolist()), self.repeat[rows].tolist(), strict=True)
+        cited = [f"{task}:{repeat}" for task, repeat in names]
+        if items is None or (items < 0).all():
+            return cited
+        return [one if item < 0 else f"{one}#{item}" for one, item in zip(cited, items.tolist(), strict=True)]
 
     def find(self, task: str, repeat: int) -> int | None:
         """The row of a rollout."""

@@ -20,7 +20,7 @@ from blade.rollouts.meaning import BESIDE
 from blade.rollouts.steps import is_blank
 from blade.rollouts.trajectory import TOP, read_beside
 
-SHORT = {Leaf.NULL, Leaf.NUMBER, Leaf.FLAG, Leaf.LIST}
+SHORT = {Leaf.NULL, Leaf.NUMBER, Leaf.FLAG}
 """Leaves of which the table holds all."""
 LONGEST_KEPT = 1 << 16
 """Bytes of a value that is worth keeping for other rows."""
@@ -109,7 +109,7 @@ def told_values(
             raw = msgspec.json.encode(value)
             if raw and (is_wanted or len(raw) > MAX_TEXT or b"[" in raw):
                 yield row, name, value_of(raw)
-        elif is_wanted:
+        elif is_wanted or isinstance(value, list):
             yield row, name, value
 
 

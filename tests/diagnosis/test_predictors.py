@@ -1,5 +1,6 @@
 """What predicts failing between tasks: found when it is there, silent when it is not."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -8,7 +9,7 @@ from rollout_rows import read_rows, rollout
 
 from blade.diagnosis.judging import decide_success, make_outcomes
 from blade.diagnosis.predictors import (
-    Features,
+    Feature,
     Turn,
     Value,
     features_by_task,
@@ -40,19 +41,25 @@ def passing(rates: list[float], rng: np.random.Generator, repeats: int = 4) -> O
     return outcomes_of((rng.random((len(rates), repeats)) < np.array(rates)[:, None]).astype(np.float64))
 
 
-def chance_features(tasks: int, rng: np.random.Generator) -> dict[str, list[Value]]:
-    return {
+def by_task(**features: Sequence[Value]) -> dict[str, Feature]:
+    """Features with a value for each task."""
+    return {name: Feature(values, np.arange(len(values))) for name, values in features.items()}
+
+
+def chance_features(tasks: int, rng: np.random.Generator) -> dict[str, Feature]:
+    found: dict[str, list[Value]] = {
         "steps": [float(n) for n in rng.integers(0, 5, tasks)],
         "tools": [frozenset(t for t in "abcd" if rng.random() < 0.3) for _ in range(tasks)],
         "kind": [str(n) for n in rng.integers(0, 4, tasks)],
         "file": ["some" if rng.random() < 0.5 else None for _ in range(tasks)],
     }
+    return by_task(**found)
 
 
 def test_the_feature_that_separates_tasks_is_said_with_both_rates() -> None:
     rng = np.random.default_rng(3)
     features = chance_features(60, rng)
-    features["expected changes"] = [float(n % 3) for n in range(60)]
+    features["expected changes"] = Feature([0.0, 1.0, 2.0], np.arange(60) % 3)
     (found, *_) = find_predictors(features, passing([0.9 if n % 3 == 0 else 0.2 for n in range(60)], rng), rng=rng)
 
     assert (found.inside.n, found.outside.n) == (20, 40)
@@ -81,10 +88,10 @@ def test_nothing_is_said_where_nothing_predicts() -> None:
         pytest.param({}, 40, id="no_feature"),
     ],
 )
-def test_a_split_needs_enough_tasks_on_both_sides(features: Features, tasks: int) -> None:
+def test_a_split_needs_enough_tasks_on_both_sides(features: dict[str, list[Value]], tasks: int) -> None:
     scores = np.array([[float(n % 2)] for n in range(tasks)])
 
-    assert find_predictors(features, outcomes_of(scores), rng=np.random.default_rng(0)) == []
+    assert find_predictors(by_task(**features), outcomes_of(scores), rng=np.random.default_rng(0)) == []
 
 
 def test_a_second_split_must_add_to_the_first() -> None:
@@ -98,7 +105,7 @@ def test_a_second_split_must_add_to_the_first() -> None:
         "second": [names[b] for b in second],
     }
 
-    found = find_predictors(features, passing(rates, rng, repeats=8), rng=rng)
+    found = find_predictors(by_task(**features), passing(rates, rng, repeats=8), rng=rng)
 
     assert [predictor.feature for predictor in found] == ["first", "second"]
 
@@ -118,10 +125,12 @@ def test_a_task_is_known_by_what_it_expects_and_how_it_begins() -> None:
     }
 
 
-def test_features_of_tasks_become_lists_with_gaps() -> None:
-    assert features_by_task({"a": {"n": 1.0}, "c": {"n": 2.0, "m": "x"}}, ["a", "b", "c"]) == {
-        "n": [1.0, None, 2.0],
-        "m": [None, None, "x"],
+def test_tasks_told_alike_share_their_features_and_some_are_not_told() -> None:
+    found = features_by_task([{"n": 1.0}, {"n": 2.0, "m": "x"}], np.array([0, -1, 1, 0]))
+
+    assert {name: [values[at] for at in place] for name, (values, place) in found.items()} == {
+        "n": [1.0, None, 2.0, 1.0],
+        "m": [None, None, "x", None],
     }
 
 

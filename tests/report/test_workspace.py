@@ -162,7 +162,7 @@ def test_a_run_that_is_no_longer_in_the_files_is_missed_by_name(tmp_path: Path) 
     other = msgspec.structs.replace(workspace.request, run="physics")
 
     with pytest.raises(InputError, match="no longer hold a run 'physics'; they hold math"):
-        Workspace(folder=workspace.folder, analysis=workspace.analysis, labels={}, request=other).run()
+        Workspace(folder=workspace.folder, analysis=workspace.analysis, request=other).run()
 
 
 def test_json_is_canonical(tmp_path: Path) -> None:

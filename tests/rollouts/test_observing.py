@@ -82,13 +82,15 @@ TOLD = st.fixed_dictionaries(
         ),
         "a.b": st.sampled_from(("z" * 300, 1)),
         'odd"name': st.just("w" * 300),
+        "passed": st.sampled_from((["a", "c"], [], True)),
+        "failed": st.sampled_from((["b"], ["b", None], 1)),
         "instruction_id_list": st.just(["i", "j"]),
         "follow_instruction_list": st.just([True, False]),
     },
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(said=st.lists(TOLD, min_size=1, max_size=6))
 def test_what_rows_say_is_the_same_from_the_table_and_from_their_bytes(
     said: list[dict[str, Any]], tmp_path_factory: pytest.TempPathFactory

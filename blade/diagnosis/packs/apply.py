@@ -25,7 +25,7 @@ from blade.diagnosis.packs.verdict import Verdict, only_where
 from blade.engine import share
 from blade.metrics import Outcomes
 from blade.metrics.values import Bools, Ints
-from blade.rollouts.columns import level_text
+from blade.rollouts.columns import codes_in, level_text
 from blade.rollouts.table import FAILED, RolloutTable, Run
 
 
@@ -153,7 +153,7 @@ def pattern_hits(
         rows=rows,
         items=items,
         primary=primary[rows] == position,
-        tasks=len(np.unique(run.table.task[rows])),
+        tasks=len(codes_in(run.table.task[rows])),
         passed=None if (verdict.ask & passing).any() else int((verdict.yes & passing).sum()),
         by=count_by(rule.by, rows, run.table),
     )

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
+import numpy as np
 
 from blade.comparison import Comparison
 from blade.comparison.pairing import alike, pair
@@ -12,7 +13,7 @@ from blade.diagnosis import Diagnosed
 from blade.report.files import write_file
 from blade.report.numbers import count
 from blade.report.page.comparison_overview import build_comparison_overview
-from blade.report.page.data import PageData, page_data
+from blade.report.page.data import PageData, page_data, places_or_none
 from blade.report.page.links import repeat_of
 from blade.report.page.render import render
 from blade.report.page.tradeoff import run_point, tradeoff
@@ -92,7 +93,7 @@ def side_of(
     others = [row for row, task in enumerate(table.task.tolist()) if task in moved]
     rows = within(table.rows.length, [*named, *others], INLINE_BYTES // 2)
     packed = pack(side.run, side.outcomes.success, rows, inline=True)
-    chunk = [None if part is None else part + first_part for part in packed.chunk]
+    chunk = places_or_none(np.where(packed.chunk < 0, -1, packed.chunk + first_part))
     data = page_data(side.analysis, side.run, side.outcomes.success, source="inline")
     rollouts = msgspec.structs.replace(data.rollouts, chunk=chunk)
     return msgspec.structs.replace(data, rollouts=rollouts, facets=[]), packed.parts

@@ -9,12 +9,15 @@ from typing import Any
 
 import msgspec
 import numpy as np
+import numpy.typing as npt
 
 from blade.diagnosis.analysis import Analysis, Cause
 from blade.diagnosis.labels import CAUSES, Evidence
+from blade.metrics import TaskResult
 from blade.metrics.values import Floats
 from blade.report.headline import is_rate
 from blade.report.page.modes import PageMode, page_modes
+from blade.report.streams import Made
 from blade.rollouts import Run
 from blade.rollouts.columns import level_text
 from blade.rollouts.table import CITATION, ENDING_KINDS, RolloutTable
@@ -73,23 +76,23 @@ class PageTask(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 class Columns(msgspec.Struct, frozen=True, kw_only=True):
     """One value per rollout, in the order of tasks and repeats."""
 
-    task: list[int] = []
+    task: Sequence[int] = ()
     """Index into the tasks."""
-    repeat: list[int] = []
+    repeat: Sequence[int] = ()
     """Which attempt it is."""
-    passed: list[int | None] = []
+    passed: Sequence[int | None] = ()
     """1, 0, or `None` when nobody knows."""
-    reward: list[float | None] = []
+    reward: Sequence[float | None] = ()
     """Score."""
-    ending: list[int] = []
+    ending: Sequence[int] = ()
     """Why it ended, as an index into the page's `endings`."""
-    tokens: list[int | None] = []
+    tokens: Sequence[int | None] = ()
     """Tokens read and written."""
-    seconds: list[float | None] = []
+    seconds: Sequence[float | None] = ()
     """Wall time."""
-    calls: list[int | None] = []
+    calls: Sequence[int | None] = ()
     """Tool calls made."""
-    chunk: list[int | None] = []
+    chunk: Sequence[int | None] = ()
     """Which part of the page holds the trajectory; `None` when none does."""
 
 
@@ -100,7 +103,7 @@ class Value(msgspec.Struct, frozen=True, kw_only=True):
     """What the address bar says."""
     title: str
     """What a person reads."""
-    rows: list[int]
+    rows: Sequence[int]
     """Rollouts, as positions in the columns."""
     of: int | None = None
     """How many there are, when not all of them are listed."""
@@ -132,7 +135,7 @@ class PageData(msgspec.Struct, frozen=True, kw_only=True):
     """Name of the run."""
     rate: bool
     """Whether success is defined; otherwise scores are graded."""
-    tasks: list[PageTask]
+    tasks: Sequence[PageTask]
     """Every task."""
     rollouts: Columns = Columns()
     """Every rollout."""
@@ -174,50 +177,69 @@ def page_data(analysis: Analysis, run: Run | None = None, passed: Floats | None 
     )
 
 
-def page_tasks(analysis: Analysis) -> list[PageTask]:
+def page_tasks(analysis: Analysis) -> Sequence[PageTask]:
     """Every task with the label in force."""
-    causes: dict[str, Cause] = {cause.task: cause for cause in analysis.causes}
-    tasks: list[PageTask] = []
-    for result in analysis.tasks:
-        task = PageTask(
-            task=result.task,
-            bucket=result.bucket,
-            c=result.c,
-            n=result.n,
-            score=result.rate if is_rate(analysis) else result.mean_reward,
-        )
-        cause = causes.get(result.task)
-        if cause is not None:
-            said = {name: getattr(cause, name) for name in ("confidence", "author", "reason", "evidence")}
-            candidates = [(one.label, one.probability) for one in cause.candidates]
-            steps = [(one.citation, one.why) for one in cause.steps]
-            task = msgspec.structs.replace(task, cause=cause.label, candidates=candidates, steps=steps, **said)
-        tasks.append(task)
-    return tasks
+    causes = {cause.task: cause for cause in analysis.causes}
+    rate = is_rate(analysis)
+
+    def made(first: int, end: int) -> list[PageTask]:
+        return [page_task(result, causes.get(result.task), rate=rate) for result in analysis.tasks[first:end]]
+
+    return Made(len(analysis.tasks), made)
+
+
+def page_task(result: TaskResult, cause: Cause | None, *, rate: bool) -> PageTask:
+    """A task, with its label if it has one."""
+    score = result.rate if rate else result.mean_reward
+    if cause is None:
+        return PageTask(task=result.task, bucket=result.bucket, c=result.c, n=result.n, score=score)
+    return PageTask(
+        task=result.task,
+        bucket=result.bucket,
+        c=result.c,
+        n=result.n,
+        score=score,
+        cause=cause.label,
+        confidence=cause.confidence,
+        author=cause.author,
+        reason=cause.reason,
+        evidence=cause.evidence,
+        candidates=[(one.label, one.probability) for one in cause.candidates],
+        steps=[(one.citation, one.why) for one in cause.steps],
+    )
 
 
 def columns(table: RolloutTable, passed: Floats) -> Columns:
     """The table's columns that a list of rollouts shows."""
-    calls = table.rows.fact("tool_calls").tolist()
     tokens = np.where(np.isnan(table.input_tokens), 0.0, table.input_tokens) + table.output_tokens
     return Columns(
-        task=table.task.tolist(),
-        repeat=table.repeat.tolist(),
+        task=whole(table.task),
+        repeat=whole(table.repeat),
         passed=whole_or_none(passed),
         reward=known_or_none(table.reward),
-        ending=table.ending.tolist(),
+        ending=whole(table.ending),
         tokens=whole_or_none(tokens),
         seconds=known_or_none(table.seconds),
-        calls=[None if value < 0 else value for value in calls],
+        calls=places_or_none(table.rows.fact("tool_calls")),
     )
 
 
-def known_or_none(values: Floats) -> list[float | None]:
-    return [None if value != value else value for value in values.tolist()]  # only nan differs from itself
+def known_or_none(values: Floats) -> Sequence[float | None]:
+    """The numbers, `None` for nan, which alone differs from itself."""
+    return Made(len(values), lambda first, end: [None if v != v else v for v in values[first:end].tolist()])
 
 
-def whole_or_none(values: Floats) -> list[int | None]:
-    return [None if value is None else int(value) for value in known_or_none(values)]
+def whole_or_none(values: Floats) -> Sequence[int | None]:
+    return Made(len(values), lambda first, end: [None if v != v else int(v) for v in values[first:end].tolist()])
+
+
+def whole(values: npt.NDArray[Any]) -> Sequence[int]:
+    return Made(len(values), lambda first, end: values[first:end].tolist())
+
+
+def places_or_none(values: npt.NDArray[Any]) -> Sequence[int | None]:
+    """The whole numbers, `None` for those below 0."""
+    return Made(len(values), lambda first, end: [None if v < 0 else v for v in values[first:end].tolist()])
 
 
 def mode_facet(modes: Sequence[PageMode], index: RowIndex) -> list[Facet]:
@@ -244,8 +266,8 @@ def slice_facets(analysis: Analysis, table: RolloutTable) -> list[Facet]:
             for name in set(level if isinstance(level, tuple) else () if level is None else (level_text(level),)):
                 codes.setdefault(name, []).append(code)
         shown = [level.level for level in cut.levels][:MOST_LEVELS]
-        rows = {name: np.flatnonzero(np.isin(coded.values, codes.get(name, []))).tolist() for name in shown}
-        values = [Value(id=name, title=name, rows=rows[name]) for name in shown]
+        rows = {name: np.flatnonzero(np.isin(coded.values, codes.get(name, []))) for name in shown}
+        values = [Value(id=name, title=name, rows=whole(rows[name])) for name in shown]
         facets.append(Facet(id=f"field.{cut.field}", title=cut.field, values=values))
     return facets
 

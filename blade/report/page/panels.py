@@ -3,6 +3,7 @@
 A panel whose part has nothing to say is `None`.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 import msgspec
@@ -10,6 +11,7 @@ from markupsafe import Markup
 
 from blade.diagnosis.analysis import Analysis, Finding, Intervention
 from blade.metrics import Metric
+from blade.report.addresses import entries_with
 from blade.report.dives import cause_words
 from blade.report.headline import (
     failing_rollouts,
@@ -101,8 +103,10 @@ def is_undecided(label: str) -> bool:
 
 def scale_of(analysis: Analysis) -> tuple[float, float]:
     """The ends of the headline's scale: 0 and 1 for rates and for rewards that stay there."""
+    if is_rate(analysis):
+        return 0.0, 1.0
     rewards = [result.mean_reward for result in analysis.tasks if result.mean_reward is not None]
-    return (0.0, 1.0) if is_rate(analysis) else (min(0.0, *rewards, 0.0), max(1.0, *rewards, 1.0))
+    return min(0.0, *rewards, 0.0), max(1.0, *rewards, 1.0)
 
 
 def modes_panel(analysis: Analysis, modes: Sequence[PageMode]) -> Panel | None:
@@ -147,9 +151,7 @@ def headroom_words(gain: Metric | None, *, rate: bool) -> str:
 
 def causes_panel(analysis: Analysis) -> Panel | None:
     """Causes, decided before undecided."""
-    counts: dict[str, int] = {}
-    for cause in analysis.causes:
-        counts[cause.label] = counts.get(cause.label, 0) + 1
+    counts = Counter(cause.label for cause in analysis.causes)
     if not counts:
         return None
     total = len(analysis.causes)
@@ -221,15 +223,16 @@ def reading_panel(analysis: Analysis) -> Panel | None:
     """What to read."""
     if not analysis.reading_list:
         return None
-    reasons = {cause.task: cause.reason for cause in analysis.causes}
+    shown = analysis.reading_list[:MOST_READING]
+    causes = entries_with(analysis.causes, "task", {item.task for item in shown})
     rows = [
         Row(
             name=f"Task {item.task}",
-            note=reasons.get(item.task, item.why),
+            note=causes[item.task].reason if item.task in causes else item.why,
             tag=item.bucket,
             links=[link_to(one) for one in item.read],
         )
-        for item in analysis.reading_list[:MOST_READING]
+        for item in shown
     ]
     return Panel(
         id="reading",

@@ -8,7 +8,7 @@ step and nothing to fetch. Whatever comes from rollouts is escaped by the templa
 import base64
 import hashlib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -18,6 +18,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from blade.diagnosis.labels import CAUSES
+from blade.report.streams import json_pieces
 
 ASSETS = "assets"
 UNIT = re.compile(r"(?<=\d) (?=(?:%|pp)(?!\w))|(?<=\bp) (?== \d)|(?<=\bp =) (?=\d)")
@@ -102,16 +103,16 @@ BLOCK = re.compile(r"(<\x00\d+>)")
 """Where a block of bytes goes; no other text of a page has an unescaped `<` before this sign."""
 
 
-def json_block(value: msgspec.Struct) -> bytes:
+def json_block(value: msgspec.Struct) -> Iterator[bytes]:
     """A value as JSON that cannot end the element it stands in."""
-    said = msgspec.json.encode(value)
-    return said.replace(b"<", b"\\u003c").replace(b">", b"\\u003e").replace(b"&", b"\\u0026")
+    for piece in json_pieces(value):
+        yield piece.replace(b"<", b"\\u003c").replace(b">", b"\\u003e").replace(b"&", b"\\u0026")
 
 
-def filled(piece: str, blocks: list[bytes]) -> Iterator[bytes]:
+def filled(piece: str, blocks: list[Iterable[bytes]]) -> Iterator[bytes]:
     """A piece of a page with its blocks, which never become text: that would take several times as much."""
     for part in BLOCK.split(piece):
-        yield blocks[int(part[2:-1])] if BLOCK.fullmatch(part) else part.encode()
+        yield from blocks[int(part[2:-1])] if BLOCK.fullmatch(part) else [part.encode()]
 
 
 def render(
@@ -123,13 +124,12 @@ def render(
     parts: list[bytes],
     up: str = "",
     **values: Any,
-) -> bytes:
-    """A page."""
+) -> Iterator[bytes]:
+    """A page, piece by piece: that of a large run takes several times as much memory as a whole."""
     style, code = asset("style.css"), script(entry)
     if "</" in style or "</script" in code:  # pragma: no cover - ours, and held by a test
         raise AssertionError("style and script must not end their element")
-    blocks = [json_block(data) if data else b"", *parts]
-    # In pieces: the page of a large run as one text takes several times what it takes as bytes.
+    blocks: list[Iterable[bytes]] = [json_block(data) if data else [], *([part] for part in parts)]
     pieces = (
         templates()
         .get_template(template)
@@ -143,4 +143,5 @@ def render(
             **values,
         )
     )
-    return b"".join(part for piece in pieces for part in filled(piece, blocks))
+    for piece in pieces:
+        yield from filled(piece, blocks)

@@ -18,7 +18,7 @@ from blade.metrics.values import Floats
 from blade.report.files import write_file
 from blade.report.numbers import count, plural, size
 from blade.report.page.associations import DOLLARS
-from blade.report.page.data import PageData, RowIndex, page_data, places_of, tool_facet
+from blade.report.page.data import PageData, RowIndex, page_data, places_of, places_or_none, tool_facet
 from blade.report.page.overview import build_overview
 from blade.report.page.render import render
 from blade.report.page.trajectories import FILES_BYTES, INLINE_BYTES, Packed, pack, within
@@ -74,7 +74,7 @@ def run_page(
     passed: Floats | None = None,
     command: str = "",
     up: str = "",
-) -> bytes:
+) -> Iterator[bytes]:
     """The page of a run; `up` is the address of the page of all runs, if there is one."""
     rollouts = len(data.rollouts.task)
     return render(
@@ -97,7 +97,7 @@ def with_parts(data: PageData, packed: Packed) -> PageData:
     """The data with where each trajectory is."""
     return msgspec.structs.replace(
         data,
-        rollouts=msgspec.structs.replace(data.rollouts, chunk=packed.chunk),
+        rollouts=msgspec.structs.replace(data.rollouts, chunk=places_or_none(packed.chunk)),
         facets=[*data.facets, *tool_facet(packed.tools)],
         source="inline" if packed.inline else "files",
         files=FOLDER,

@@ -9,10 +9,10 @@ import base64
 import json
 import math
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
@@ -95,7 +95,7 @@ class PageRollout(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     """The answer that was judged."""
     expected: list[tuple[str, str]] = []
     """What the task lists: what kind of thing, and the thing."""
-    tests: dict[str, str] = {}
+    tests: Mapping[str, str] = {}
     """Outcome of each of the verifier's checks."""
     scores: dict[str, float | None] = {}
     """Every score."""
@@ -110,8 +110,8 @@ class Packed(msgspec.Struct, frozen=True, kw_only=True):
 
     parts: list[bytes]
     """Compressed JSON, each an array of rollouts."""
-    chunk: list[int | None]
-    """Per row of the run: its part."""
+    chunk: Ints
+    """Per row of the run: its part; -1 where none holds it."""
     tools: dict[str, list[int]]
     """By tool: the rows that call it."""
     inline: bool
@@ -120,7 +120,7 @@ class Packed(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def left_out(self) -> int:
         """Rollouts that did not fit."""
-        return sum(part is None for part in self.chunk)
+        return int((self.chunk < 0).sum())
 
 
 class Page(NamedTuple):
@@ -155,10 +155,9 @@ def pack(run: Run, passed: Floats, rows: Sequence[int], *, inline: bool) -> Pack
         return squeeze(b"[" + b",".join(whole) + b"]", level=5 if inline else 2)
 
     parts = [*groups({row: len(page.data) for row, page in pages.items()}, PART_BYTES if inline else FILE_BYTES)]
-    chunk: list[int | None] = [None] * len(run.table)
+    chunk = np.full(len(run.table), -1, dtype=np.int64)
     for number, group in enumerate(parts):
-        for row in group:
-            chunk[row] = number
+        chunk[group] = number
     return Packed(parts=[*share(packed, parts)], chunk=chunk, tools=tools, inline=inline)
 
 
@@ -167,7 +166,7 @@ def pages_of(run: Run, passed: Floats, rows: Ints) -> list[Page]:
     found: list[Page] = []
     for row, rollout in run.numbered_rollouts(rows.tolist()):
         rollout = judged(rollout, passed[row])
-        data, differences = msgspec.json.encode(page_rollout(row, rollout)), compare_rollout(rollout)
+        data, differences = encoded(page_rollout(row, rollout)), compare_rollout(rollout)
         tools = {clean(item.name) for item in rollout.items if item.kind == "tool_call" and item.name}
         found.append(Page(row, data, differences, habit_of(rollout, differences), tools))
     return found
@@ -181,7 +180,7 @@ def judged(rollout: Rollout, passed: float) -> Rollout:
 def gaps(differences: Iterable[Difference], conventions: Conventions) -> list[Gap]:
     """The differences that matter by the run's conventions."""
     return [
-        Gap(what=clean(in_words(found)), expected=text(found.expected), made=text(found.given), item=found.item)
+        Gap(what=in_words(found), expected=found.expected, made=found.given, item=found.item)
         for found in differences
         if conventions.counts(found)
     ]
@@ -189,7 +188,7 @@ def gaps(differences: Iterable[Difference], conventions: Conventions) -> list[Ga
 
 def with_gaps(rollout: bytes, found: list[Gap]) -> bytes:
     """An encoded rollout with what it did otherwise, which is known only once all were read."""
-    return rollout if not found else rollout[:-1] + b',"gaps":' + msgspec.json.encode(found) + b"}"
+    return rollout if not found else rollout[:-1] + b',"gaps":' + encoded(found) + b"}"
 
 
 def expected_of(rollout: Rollout) -> Iterator[tuple[str, str]]:
@@ -209,7 +208,7 @@ def expected_of(rollout: Rollout) -> Iterator[tuple[str, str]]:
 
 
 def short(said: str) -> str:
-    return clean(said if len(said) <= FIELD_CHARS else said[:FIELD_CHARS] + "…")
+    return said if len(said) <= FIELD_CHARS else said[:FIELD_CHARS] + "…"
 
 
 def within(lengths: Ints, wanted: Iterable[int], most: int) -> list[int]:
@@ -250,17 +249,17 @@ def page_rollout(row: int, rollout: Rollout, *, most: int | None = MOST_CHARS) -
     spent = {name: getattr(usage, name) for name in usage.__struct_fields__}
     return PageRollout(
         row=row,
-        model=text(rollout.model),
-        agent=text(rollout.agent),
-        ending=[clean(part) for part in (ending.kind, ending.origin, ending.name, ending.message) if part]
+        model=rollout.model,
+        agent=rollout.agent,
+        ending=[part for part in (ending.kind, ending.origin, ending.name, ending.message) if part]
         if ending.kind != "completed"
         else [],
-        source=f"{clean(source.file.replace(chr(92), '/').rsplit('/', 1)[-1])}:{source.line}" if source else "",
+        source=f"{source.file.replace(chr(92), '/').rsplit('/', 1)[-1]}:{source.line}" if source else "",
         usage={name: value for name, value in spent.items() if value is not None},
-        answer=text(rollout.answer),
+        answer=rollout.answer,
         expected=list(expected_of(rollout)),
-        tests={clean(name): status for name, status in rollout.tests.items()},
-        scores={clean(name): score for name, score in rollout.scores.items()} if len(rollout.scores) > 1 else {},
+        tests=rollout.tests,
+        scores=rollout.scores if len(rollout.scores) > 1 else {},
         fields=dict(shown_fields(rollout)),
         items=[page_item(item, most) for item in rollout.items],
     )
@@ -270,13 +269,13 @@ def page_item(item: Item, most: int | None) -> PageItem:
     thought, said = split_thinking(item.text) if item.kind == "message" and not item.prompt else ("", item.text)
     return PageItem(
         kind=item.kind,
-        role=text(item.role),
-        name=text(item.name),
-        text=clean(said[:most]),
-        thought=clean(thought[:most]),
+        role=item.role,
+        name=item.name,
+        text=said[:most],
+        thought=thought[:most],
         cut=len(said) - len(said[:most]) + len(thought) - len(thought[:most]),
-        error=text(item.error),
-        agent=text(item.agent),
+        error=item.error,
+        agent=item.agent,
         prompt=item.prompt,
     )
 
@@ -287,7 +286,7 @@ def shown_fields(rollout: Rollout) -> Iterator[tuple[str, str]]:
     for name, value in shown[:MOST_FIELDS]:
         if value is not None and value != "" and value != [] and value != {}:
             said = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
-            yield clean(name[:200]), clean(said[:FIELD_CHARS]) + ("…" if len(said) > FIELD_CHARS else "")
+            yield name[:200], short(said)
 
 
 def clean(said: str) -> str:
@@ -295,5 +294,18 @@ def clean(said: str) -> str:
     return said if said.isascii() else SURROGATES.sub("\ufffd", said)
 
 
-def text(said: str | None) -> str | None:
-    return None if said is None else clean(said)
+def encoded(value: Any) -> bytes:
+    """The JSON of a value, in which halves of characters are replaced."""
+    try:
+        return msgspec.json.encode(value)
+    except UnicodeEncodeError:
+        return msgspec.json.encode(cleaned(msgspec.to_builtins(value)))
+
+
+def cleaned(value: Any) -> Any:
+    """Plain data whose texts UTF-8 can hold."""
+    if isinstance(value, str):
+        return clean(value)
+    if isinstance(value, dict):
+        return {clean(key): cleaned(part) for key, part in value.items()}
+    return [cleaned(part) for part in value] if isinstance(value, list | tuple) else value

@@ -20,7 +20,7 @@ from blade.diagnosis.relabelling import relabel
 from blade.errors import InputError, UsageError
 from blade.report.page.data import Facet, page_data, tool_facet
 from blade.report.page.run_page import costs_of, run_page
-from blade.report.page.trajectories import INLINE_BYTES, clean, gaps, judged, page_rollout, with_gaps
+from blade.report.page.trajectories import INLINE_BYTES, clean, encoded, gaps, judged, page_rollout, with_gaps
 from blade.report.workspace import Workspace, append_label, open_workspace
 from blade.rollouts.trajectory import read_items, read_record
 from blade.rollouts.values import Item
@@ -85,7 +85,8 @@ class Viewer:
         analysis = relabel(now.analysis, now.labels)
         data = page_data(analysis, self.run, self.passed, source="server", token=self.token)
         data = msgspec.structs.replace(data, facets=[*data.facets, *self.facets])
-        return run_page(analysis, data, costs=costs_of(self.run, self.options), passed=self.passed, up=up)
+        costs = costs_of(self.run, self.options)
+        return b"".join(run_page(analysis, data, costs=costs, passed=self.passed, up=up))
 
     def rollout(self, row: int) -> bytes:
         """One rollout as JSON.
@@ -97,7 +98,7 @@ class Viewer:
             raise UsageError(f"there is no row {row} in this run.")
         rollout = judged(self.run.rollout_at(row), self.passed[row])
         found = gaps(compare_rollout(rollout), self.conventions)
-        return with_gaps(msgspec.json.encode(page_rollout(row, rollout, most=None)), found)
+        return with_gaps(encoded(page_rollout(row, rollout, most=None)), found)
 
     def search(self, query: str, *, given: bool) -> Found:
         """Rollouts that hold a text, at most `MOST_HITS`."""
