@@ -17,12 +17,13 @@ from blade.audit.rendered import HOLE
 from blade.audit.verdicts import Check, Verdict
 from blade.diagnosis.labels import CAUSES
 from blade.errors import BladeError
+from blade.report.labelling import AUTHOR_FORM
 
 CODES = "|".join(CAUSES)
 LABEL = re.compile(
     rf"(?<![\w-])(?:{CODES})(?:\+(?:{CODES}))*\??(?!\w)|\b(?:{'|'.join(CAUSES.values())})s?\b", re.IGNORECASE
 )
-LABEL_OR_COMMAND = re.compile(rf"(?:{CODES})\b|\S+\s")
+LABEL_OR_COMMAND = re.compile(rf"(?:{CODES})\b|\S+\s|{AUTHOR_FORM.pattern}")
 BUCKET = re.compile(
     r"\b(always|sometimes|never)[\s-]+(?:pass|solv|succe|bucket)|\b(?:pass(?:es|ed)?|solved)\s+(always|sometimes|never)\b",
     re.I,

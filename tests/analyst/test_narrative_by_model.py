@@ -127,7 +127,7 @@ def test_what_does_not_hold_goes_back_and_ends_not_written(opened: Workspace, sa
         ),
         pytest.param(difference("What about b?", where=("R1#0", "R2#1")), "was given to R1", id="its_prompt"),
         pytest.param('{"difference": "It looks it up."}', "does not follow the schema", id="incomplete"),
-        pytest.param(difference(words="It tries twice."), "says 'twice'", id="number"),
+        pytest.param(difference(words="It tries twice."), "states 'twice'", id="number"),
     ],
 )
 def test_a_difference_that_is_none_is_not_written(opened: Workspace, said: str, reason: str) -> None:
