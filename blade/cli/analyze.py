@@ -1,6 +1,5 @@
 """`blade analyze`: let a model do the reading, and believe nothing of it that was not looked up."""
 
-import asyncio
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -121,6 +120,8 @@ class Server:
 
 def by_model(workspace: "Workspace", options: "AnalystOptions", budget: "Budget", server: Server) -> Came:
     """Opinions and prose of a model that is asked over a wire."""
+    import asyncio
+
     from platformdirs import user_cache_path
 
     from blade.cli.analyze_summary import spent_line
