@@ -8,14 +8,15 @@ import math
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from blade.audit.figures import Figure, Pair, agrees, find_figures, find_pairs, last_digit
-from blade.audit.markdown import CODE, CODE_CLOSE, CODE_OPEN, without_code_marks
-from blade.audit.mentions import TASK_HEAD, Spoken, tasks_in
+from blade.audit.markdown import CODE, CODE_CLOSE, CODE_OPEN, blanked_code, shown, without_code_marks, without_quotes
+from blade.audit.mentions import TASK_HEAD, Spoken, Statement, tasks_in
 from blade.audit.task_rates import TaskRates
 from blade.audit.verdicts import FOLLOWS, Check
-from blade.report.values import Value, stem, stems
+from blade.report.values import SPECIAL, Value, key_stems, stem, stems
 
 ENOUGH = 2.2
 """What words must weigh, in nats, before they bind a number."""
@@ -34,12 +35,12 @@ WHOLE = re.compile(r"\b(?:of|over|across|all)\s+(?:the\s+|all\s+|its\s+)*$", re.
 """What stands before a number that says how many there are in all."""
 UNITS = {"%": 100.0, "pp": 100.0, "": 1.0}
 TOKEN = re.compile(r"(?i:pass)\s*[@^]\s*\w+|[A-Za-z][A-Za-z0-9'_]*|\d+(?:[.,]\d+)*|[,;:.()—–|]")
-LARGE = 10
-"""Counts from which on three of one run do not agree by chance."""
 NEAR = 6.0
 """Words at this distance count half."""
 BESIDE = NEAR / (NEAR + 2)
 """What a word counts that stands right beside a number, or one word away."""
+ALONE = 0.6
+"""What a word counts at least where no other number could be meant."""
 STOP = 4
 """Words that a comma or a bracket counts for."""
 FROM_ABOVE = 0.25
@@ -47,6 +48,19 @@ FROM_ABOVE = 0.25
 NOUN = re.compile(r"\s*(?:of\s+(?:the\s+|all\s+|its\s+)?[\d,]+\s+)?((?:\w+[\s-]+){0,2}\w+)", re.IGNORECASE)
 """Words right behind a number, of which one may say what it counts."""
 OWNED = re.compile(r'\b(?:tasks|causes|reading_list)(?:\["([^"]+)"\]|\.(\w+))')
+BUCKET_WORD = re.compile(r"\b(?:always|sometimes|never)\b", re.IGNORECASE)
+LEVEL = re.compile(rf"{CODE_OPEN}([^{CODE_OPEN}{CODE_CLOSE}]+){CODE_CLOSE}|\b([\w-]+)(?=\s+(?:tasks?|ones)\b)")
+"""What may name the level of a slice: code, or the word before what is counted."""
+INTERVAL_LEVEL = re.compile(r"\b(\d+(?:\.\d+)?)\s?%[\s-]?(?:confidence|intervals?\b|CIs?\b)", re.IGNORECASE)
+INTERVALS = 95
+"""The level of every interval of an analysis, in per cent."""
+QUANTIFIER = re.compile(r"\b(?:no|none|neither|all|every|each|both)\b", re.IGNORECASE)
+NONE_BEFORE = re.compile(r"\b(?:no|none|neither)\b[^\d,;:]*$", re.IGNORECASE)
+"""What makes a claim of its own of the bucket behind it."""
+OF_THEM = re.compile(r"\s+of\s+(?:them|these|those)\b", re.IGNORECASE)
+LOOSE = "nothing said of it could be checked"
+UNCERTAINTY = frozenset(stems("standard error interval"))
+"""What says how sure a value is, and is never meant where the words do not say so."""
 GLOSSARY = {
     "solv": "pass",
     "succeed": "pass",
@@ -83,6 +97,9 @@ class Binder:
         strict: whether a number written out says how much wherever it stands, and not only before what is counted.
         """
         self.strict = strict
+        named = next((value.value for value in values if value.written == "headline"), "")
+        self.headline = frozenset(key_stems(named))
+        """What the headline goes by."""
         self.values = [value for value in values if value.kind != "text"]
         seen = Counter(word for value in self.values for word in value.words)
         self.rarity = {word: math.log(len(self.values) / count) for word, count in seen.items()}
@@ -102,9 +119,12 @@ class Binder:
                 self.totals[value.counted] = value
         counted = Counter(value.counted for value in self.values)
         self.nouns = {noun for noun in self.totals if counted[noun] > 1}
-        self.leaves = frozenset(word for value in self.values if value.kind == "count" for word in value.leaf)
-        """What tells counts of one thing from each other, as stems: failed, passed, always."""
         """What is counted in all and of parts, as stems: tasks and rollouts."""
+        self.leaves_by: dict[str, frozenset[str]] = {"": frozenset()}
+        for value in (one for one in self.values if one.kind == "count" and owner_of(one) is None):
+            self.leaves_by[value.counted] = self.leaves_by.get(value.counted, frozenset()) | value.leaf
+        self.leaves = frozenset[str]().union(*self.leaves_by.values())
+        self.generic = self.leaves | self.totals.keys()
         self.task_rates = TaskRates(self.by_address)
         self.parents = [parent_of(value) for value in self.values]
         self.owners = [owner_of(value) for value in self.values]
@@ -118,6 +138,12 @@ class Binder:
         self.said_of: dict[str, set[str]] = {}
         self.outdone: set[str] = set()
         self.named: set[str] = set()
+        self.levels = {
+            value.written.rpartition(".")[0].rpartition(".")[2].strip('[]"').lower()
+            for value in self.values
+            if value.names and f"{parent_of(value)}/buckets" in self.by_address
+        }
+        """Names of the levels of slices."""
         self.core = [value for value in self.values if not value.names and value.counted in ("task", "rollout")]
         """How many tasks and rollouts there are of each kind, over the whole run."""
         self.with_ends = [
@@ -127,6 +153,8 @@ class Binder:
             if value.address == f"{parent}/value" and len(self.by_address.get(f"{parent}/ci95", ())) == 2
         ]
         """Values with the ends of their intervals."""
+        self.told: dict[int, Value] = {}
+        """What the numbers of the last text are, by where they begin."""
         self.figures: Sequence[Figure] = ()
         self.bases: dict[int, Figure] = {}
         self.portions: dict[int, Figure] = {}
@@ -144,7 +172,7 @@ class Binder:
         fractions = [pair for pair in pairs if pair.kind == "fraction"]
         self.bases = {pair.first.start: pair.second for pair in fractions}
         self.portions = {pair.second.start: pair.first for pair in fractions}
-        bound: dict[int, Value] = {}
+        bound = dict[int, Value]()
         settled = self.task_rates.check(spoken, figures, fractions)
         found: list[tuple[Figure, Check]] = []
         for figure in figures:
@@ -152,11 +180,69 @@ class Binder:
                 found.append((figure, settled[figure.start]))
             elif self.is_stated(figure, spoken):
                 found.append((figure, self.check_figure(figure, spoken, bound)))
+        for place, (figure, check) in enumerate(found):  # once more, now that others have taken what they stand for
+            if check.verdict == "unbound" and figure.start not in settled and bound:
+                found[place] = figure, self.check_figure(figure, spoken, bound)
+        self.told = dict(bound)
         together = self.together(found, pairs, spoken, bound)
         for figure, check in found:
             check = together.get(figure.start, check)
-            follows_on = check.verdict == "unbound" and follows(figure, figures, bound)
+            follows_on = check.verdict == "unbound" and (
+                (follows(figure, figures, bound) and not OF_THEM.match(spoken.text, figure.end))
+                or self.is_in_name(figure, spoken)
+            )
             yield check._replace(verdict="supported", why=FOLLOWS, write="") if follows_on else check
+
+    def check_words(self, said: Statement, told: Collection[Value], buckets: Collection[str]) -> Iterator[Check]:
+        """Buckets, levels of slices and metrics that a text names, where nothing that it says of them is bound.
+
+        Args:
+            told: what its numbers are.
+            buckets: in which it truly puts a task.
+        """
+        text, line = blanked_code(said.text) if not said.tasks else "", said.spoken[0].line
+        text = without_quotes(text)
+        known = frozenset[str]().union(*(value.words for value in told), map(stem, buckets))
+        for found in BUCKET_WORD.finditer(text):
+            if stem(found[0]) in known and not NONE_BEFORE.search(text[: found.start()]):
+                continue
+            if (value := self.all_or_none(text, found)) is not None:
+                known |= value.words
+                yield Check(line, found[0], "supported", why=value.written, sentence=shown(said.text))
+            else:
+                yield Check(line, found[0], "unbound", why=LOOSE, sentence=shown(said.text))
+        for found in SPECIAL.finditer(text) if told else ():
+            if stems(found[0])[0] not in known:
+                yield Check(line, found[0], "unbound", why=LOOSE, sentence=shown(said.text))
+        for found in LEVEL.finditer(without_quotes(said.text)):
+            word = (found[1] or found[2]).strip()
+            if word.lower() in self.levels and not frozenset(stems(word)) <= known:
+                yield Check(line, word, "unbound", why=LOOSE, sentence=shown(said.text))
+        for found in INTERVAL_LEVEL.finditer(text):
+            if float(found[1]) != INTERVALS:
+                why = f"intervals of a run are of {INTERVALS} %"
+                yield Check(line, found[0], "unbound", why=why, sentence=shown(said.text))
+
+    def all_or_none(self, text: str, bucket: re.Match[str]) -> Value | None:
+        """How many tasks of a level, or of the run, are in a bucket, where a sentence truly says all or none are."""
+        quantifiers = list(QUANTIFIER.finditer(text, 0, bucket.start()))
+        objects = {parent for parent in self.said_of if f"{parent}/buckets" in self.by_address} - self.outdone
+        if not quantifiers or len(objects) > 1:
+            return None
+        parent = next(iter(objects), None)
+        values = self.by_address[f"{parent}/buckets"] if parent else [one for one in self.core if "bucket" in one.keys]
+        counts = {word: one for one in values for word in one.leaf}
+        own = counts.get(stem(bucket[0]))
+        is_none = quantifiers[-1][0].lower() in ("no", "none", "neither")
+        holds = own is not None and own.value == (0 if is_none else sum(one.value for one in counts.values()))
+        return own if holds else None
+
+    def is_in_name(self, figure: Figure, spoken: Spoken) -> bool:
+        """Whether a number, and the word before it, belong to the name of what another number is of."""
+        before = stems(without_code_marks(spoken.text[: figure.start]))[-1:]
+        said = {*before, f"{figure.value:g}"}
+        is_name = bool(before) and not self.noun_at(figure, spoken)
+        return is_name and any(value.names and said <= value.names[-1] for value in self.told.values())
 
     def is_stated(self, figure: Figure, spoken: Spoken) -> bool:
         """Whether a number is one at all: written out, `three` counts something or says nothing."""
@@ -183,43 +269,45 @@ class Binder:
     ) -> dict[int, Check]:
         """Numbers that words alone do not bind, and that agree with several values of one object at once.
 
-        A value with both ends of its interval needs no words, nor do three large counts of the run as a whole; of an
-        object that has a name, two values and half of the name's words.
+        A value with both ends of its interval needs no words; two values of one object need half of its name's words.
         """
-        told: dict[int, Check] = {}
+        told, words = dict[int, Check](), sentence_words(spoken)
         ends = {one.start for pair in pairs if pair.kind == "interval" for one in (pair.first, pair.second)}
         open_ones = {one.start for one, check in found if check.verdict == "unbound" or one.start in ends}
 
         def settle(figure: Figure, value: Value) -> None:
             if figure.start in open_ones:
+                self.told[figure.start] = value
                 told[figure.start] = spoken.check(figure, "supported", why=value.written)
 
         for pair in (one for one in pairs if one.kind == "interval" and one.first.start in open_ones):
+            agreeing_ends: list[tuple[int, Figure, Value]] = []
             for value, low, high in self.with_ends:
                 own = next((one for one in self.figures if says(one, value) and fits(one, value)), None)
                 is_other = own is not None and own.start in bound and bound[own.start].value != value.value
-                if own is not None and says(pair.first, low) and says(pair.second, high) and not is_other:
-                    for figure in (own, pair.first, pair.second):
-                        settle(figure, value)
-        families = [(values, 2, 0) for values in self.objects_named()] + [(self.core, 3, LARGE)]
-        words = sentence_words(spoken)
-        for values, least, smallest in families if open_ones else []:
+                is_whole_run = value.leaf in (self.headline, value.leaf & words) and not self.said_of
+                is_said = value.names[-1] <= words if value.names else is_whole_run
+                is_alone = own is None and is_said and max(pair.first.half, pair.second.half) < 0.5
+                if says(pair.first, low) and says(pair.second, high) and not is_other and (own or is_alone):
+                    agreeing_ends.append((-len(value.words & words), own or pair.first, value))
+            for _, own, value in sorted(agreeing_ends, key=lambda one: one[0])[:1]:
+                for figure in (own, pair.first, pair.second):
+                    settle(figure, value)
+        for values in self.objects_named() if open_ones else ():
             agreeing: dict[int, Value] = {}
             most = max((value.value for value in values if value.kind == "count"), default=0)
             for figure, _ in found:
                 for value in values:
                     is_of_kind = value.kind == "count" if figure.is_whole else figure.unit in ("%", "pp")
-                    is_new = (
-                        value.value not in [one.value for one in agreeing.values()] and abs(figure.value) >= smallest
-                    )
+                    is_new = value.value not in [one.value for one in agreeing.values()]
                     if is_new and is_of_kind and value.value and says(figure, value):
                         # What is not said to be counted is how often the object itself was seen.
                         is_most = value.value == most and not self.noun_at(figure, spoken)
-                        said = words | (value.leaf if is_most or not least < 3 else frozenset())
-                        if self.has_its_phrase(value, figure, spoken, dict.fromkeys(said, 1.0)):
+                        said = dict.fromkeys(words | (value.leaf if is_most else frozenset()), 1.0)
+                        if self.has_its_phrase(value, figure, spoken, said):
                             agreeing[figure.start] = bound.get(figure.start, value)
                             break
-            for figure, _ in found if len(agreeing) >= least else []:
+            for figure, _ in found if len(agreeing) > 1 else []:
                 if figure.start in agreeing:
                     settle(figure, agreeing[figure.start])
         return told
@@ -255,20 +343,9 @@ class Binder:
         found = [one for one in self.candidates(figure, spoken, base) if one.value not in taken]
         if base is not None:  # a part is not what it is a part of, nor more
             found = [one for one in found if one.value.value < base.value or one.value.value == figure.value]
-        # What the object of a number before says of the same kind is meant, not what a namesake of it says.
-        own = {parent_of(value) for value in bound.values() if value.names}
-        kinds = {value.leaf for parent in own for value in self.by_address.get(parent, ())}
-        said = [self.said_of.get(parent) for parent in own]
-        found = [
-            one
-            for one in found
-            if one.value.leaf not in kinds
-            or (parent := parent_of(one.value)) in own
-            or self.said_of.get(parent) not in said
-        ]
         best = found[0].score if found else 0.0
         agreeing = [one for one in found if says(figure, one.value)]
-        if agreeing and agreeing[0].score >= TIED * best and agreeing[0].weight >= ENOUGH:
+        if agreeing and agreeing[0].score >= TIED * best and self.is_enough(agreeing[0], figure, spoken):
             bound[figure.start] = agreeing[0].value
             return spoken.check(figure, "supported", why=agreeing[0].value.written)
         if self.is_whole_of(figure, portion, found, spoken, bound):
@@ -285,10 +362,40 @@ class Binder:
         # Of `4 of 5 rollouts`, the 4 may count anything that is said of the 5.
         is_told = figure.unit == "%" or (bool(self.noun_at(figure, spoken)) and base is None)
         is_plain = portion is None and not figure.signed and not figure.word and is_told
-        if is_plain and is_clear(near, agreeing) and self.is_named(near[0], figure, spoken):
+        if is_plain and is_clear(near, agreeing) and self.is_certain(near[0].value, figure, spoken):
             true = printed(figure, near[0].value)
             return spoken.check(figure, "contradicted", true, why=near[0].value.written, write=write)
         return spoken.check(figure, "unbound", why=why, write=write)
+
+    def is_enough(self, found: Candidate, figure: Figure, spoken: Spoken) -> bool:
+        """Whether words name a value: by their weight, as a headline, or because it is spelled out."""
+        value = found.value
+        is_of_level = value.leaf == {"headline"} and bool(value.names) and value.names[-1] <= found.matched
+        is_of_run = value.leaf == self.headline and not self.said_of and not value.names
+        is_headline = figure.unit == "%" and (is_of_level or is_of_run)
+        return self.is_spelled(value, figure, spoken) or (bool(value.value) and (found.weight >= ENOUGH or is_headline))
+
+    def is_spelled(self, value: Value, figure: Figure, spoken: Spoken) -> bool:
+        """Whether the key of a value and the whole name of its object stand near by."""
+        near_by = {word for word, weight in word_weights(figure, spoken).items() if weight >= 0.5}
+        leaf = value.leaf - {self.noun_at(figure, spoken)}
+        name = value.names[-1] if value.names else leaf
+        is_own = not value.names or not name <= self.generic  # `failed rollout` is the name of too many things
+        return is_own and bool(name) and name | leaf <= near_by
+
+    def is_certain(self, value: Value, figure: Figure, spoken: Spoken) -> bool:
+        """Whether nothing else than a value can be meant by what spells it out."""
+        noun = self.noun_at(figure, spoken)
+        if value.kind == "count" and (
+            (not value.names and any(self.objects_named())) or (noun and value.counted != noun and noun != "rollout")
+        ):
+            return False  # something else is spoken of
+        if isinstance(value.address, list) and "bucket" not in value.keys:
+            return False  # how many pass or fail, or are listed, is said of many things
+        row, column = (set(stems(text)) for text in spoken.around or ("", ""))
+        if spoken.around and not (row and row <= value.words and column <= value.words | {value.counted}):
+            return False  # the row is about something else
+        return value.leaf != {noun} and self.is_spelled(value, figure, spoken)
 
     def candidates(self, figure: Figure, spoken: Spoken, whole: Figure | None = None) -> list[Candidate]:
         """Values that the words around a number speak of, the strongest first; `whole` is what it is a part of."""
@@ -300,11 +407,13 @@ class Binder:
             place
             for place in places
             if self.parents[place] not in self.outdone
-            # Nobody writes a rate of 0.7 as 1.
+            and not (self.owners[place] and (noun == "task" or len(self.named) > 1))
+            # Nobody writes a rate of 0.7 or 1.0 as 1.
             and (
                 is_count or figure.unit == "%"
                 if self.values[place].kind == "count"
-                else not (figure.is_whole and abs(self.values[place].value) < 1)
+                else not (figure.is_whole and abs(self.values[place].value) <= 1)
+                and (figure.unit != "%" or fits(figure, self.values[place]))
             )
         }
         counted = "" if whole or figure.unit else noun
@@ -334,8 +443,13 @@ class Binder:
         words = {GLOSSARY.get(word, word) for word in stems(behind[1].split(",")[0])[:MOST_BEHIND]} if behind else set()
         said = {word for word, weight in weights.items() if weight > (FROM_ABOVE if value.value else BESIDE)}
         own = self.by_address[parent_of(value)] if value.names and parent_of(value) else ()
-        kinds = (words & (frozenset().union(*(one.leaf for one in own)) if own else self.leaves)) - {noun}
+        leaves = frozenset().union(*(one.leaf for one in own)) if own else self.leaves_of(noun)
+        kinds = (words & leaves) - {noun}
         return (not kinds or bool(kinds & value.words)) and value.leaf - {noun} <= said
+
+    def leaves_of(self, noun: str) -> frozenset[str]:
+        """What tells counts of one thing from each other, as stems: failed and passed, always and never."""
+        return self.leaves if noun in ("", "rollout") else self.leaves_by.get(noun, frozenset())
 
     def share(self, place: int, noun: str) -> Value | None:
         """How large a part of all tasks or rollouts a count is, for `28 % of the tasks never pass`."""
@@ -350,10 +464,14 @@ class Binder:
 
     def score(self, value: Value, weights: dict[str, float], noun: str) -> Candidate | None:
         """How strongly words speak of a value; not at all when its object is not named."""
-        if value.names and not any(weights.get(word, 0.0) > FROM_ABOVE for word in value.names[-1]):
+        least = 0.0 if parent_of(value) in self.said_of else FROM_ABOVE
+        if value.names and not any(weights.get(word, 0.0) > least for word in value.names[-1]):
             return None
-        if noun and value.counted and value.counted != noun:
+        if (noun and value.counted and value.counted != noun) or (
+            value.leaf & UNCERTAINTY and not weights.keys() & value.leaf
+        ):
             return None
+        own = value.leaf - {noun}
         known = [word for word in value.words if word in weights]
         hinted = [word for word in value.hints if word in weights and word not in value.words]
         names = value.names[-1] if value.names else frozenset[str]()
@@ -364,9 +482,9 @@ class Binder:
         score = sum(self.rarity[word] * weights[word] for word in known)
         score += 0.5 * sum(self.rarity.get(word, 1.0) * weights[word] for word in hinted)
         score -= 0.15 * silent + 0.3 * lacking * min(1.0, MANY_WORDS / max(len(names), 1))
-        own = value.leaf - {noun}
+        score -= 1.0 if own - {"headline"} and not any(word in weights for word in own) else 0.0
         score += (1.0 if noun and value.counted == noun else 0.0) + (
-            1.0 if own and all(weights.get(word, 0.0) >= BESIDE for word in own) else 0.0
+            1.0 if own and all(weights.get(word, 0.0) >= 0.5 for word in own) else 0.0
         )
         return Candidate(value, score, weight, frozenset(known))
 
@@ -374,30 +492,32 @@ class Binder:
         self, figure: Figure, part: Figure | None, found: list[Candidate], spoken: Spoken, bound: dict[int, Value]
     ) -> bool:
         """Whether a number is the whole: all there are, or what the part beside it is a part of."""
-        is_bare = not found or found[0].matched <= self.totals.keys()  # no word points anywhere else
-        is_total = part is not None or is_bare or WHOLE.search(spoken.text[: figure.start]) is not None
+        weights, noun = word_weights(figure, spoken), self.noun_at(figure, spoken)
+        near_by = frozenset(word for word in found[0].matched if weights[word] >= 0.5) if found else frozenset()
+        is_bare = near_by <= self.totals.keys()  # no word points anywhere else
+        is_over = WHOLE.search(spoken.text[: figure.start]) is not None
         value = bound.get(part.start) if part is not None else None
-        total = self.totals.get(self.noun_at(figure, spoken) or ("" if value is None else value.counted))
-        return is_total and total is not None and says(figure._replace(hedge=""), total)
+        wholes = (
+            [self.totals.get(noun or ("" if value is None else value.counted))] if is_bare or is_over or part else []
+        )
+        for one in [value] if value is not None else bound.values() if is_over else []:
+            wholes += self.wholes_around(one, noun)
+        return any(one is not None and says(figure._replace(hedge=""), one) for one in wholes)
 
-    def is_named(self, candidate: Candidate, figure: Figure, spoken: Spoken) -> bool:
-        """Whether the words right beside a number name a value: its own key, and the whole name of its object."""
-        weights, value, noun = word_weights(figure, spoken), candidate.value, self.noun_at(figure, spoken)
-        names = value.names[-1] if value.names else frozenset[str]()
-        if value.kind == "count" and (
-            (not names and any(self.objects_named())) or (noun and value.counted != noun and noun != "rollout")
-        ):
-            return False  # something else is spoken of
-        if spoken.around:
-            row, column = (set(stems(text)) for text in spoken.around)
-            if not row or not row <= value.words or not column <= value.words | {value.counted, "value"}:
-                return False
-        if not value.leaf or (names and value.leaf == {noun}):
-            return False  # how many rollouts or tasks of an object are meant can be said in too many ways
-        near_by = {word for word, weight in weights.items() if weight >= 0.5}
-        return value.leaf <= near_by | {noun} and names <= candidate.matched
+    def wholes_around(self, value: Value, noun: str) -> Iterator[Value]:
+        """How many there are of what a value counts or is an average over: in its object, or the one around that."""
+        parent = parent_of(value)
+        for place in (parent, parent.rpartition("/")[0]):
+            for one in self.by_address.get(place, ()) if place else ():
+                if (
+                    one.kind == "count"
+                    and one.value
+                    and (one.address == f"{place}/n" or one.leaf == {noun or value.counted})
+                ):
+                    yield one
 
 
+@lru_cache(maxsize=5_000)
 def word_weights(figure: Figure, spoken: Spoken) -> dict[str, float]:
     """Stems around a number with how much each counts: less with distance, least from headings."""
     weights: dict[str, float] = {}
@@ -406,6 +526,7 @@ def word_weights(figure: Figure, spoken: Spoken) -> dict[str, float]:
         for word in [*words, *(GLOSSARY[word] for word in words if word in GLOSSARY)]:
             weights[word] = max(weights.get(word, 0.0), weight)
 
+    least = ALONE if len(find_figures(spoken.text)) == 1 else 0.0
     kept, ids = spoken.text, [(start, end) for _, start, end in tasks_in(spoken.text)]
     for one in find_figures(kept):  # none is taken for the name of a task; ids stay
         if not any(start <= one.start < end for start, end in ids):
@@ -422,7 +543,7 @@ def word_weights(figure: Figure, spoken: Spoken) -> dict[str, float]:
                 distance += STOP
                 continue
             distance += 1
-            count(stems(token), 1.0 / (1.0 + distance / NEAR))
+            count(stems(token), max(1.0 / (1.0 + distance / NEAR), least))
     for weight, texts in ((0.9, spoken.around), (FROM_ABOVE, spoken.above)):
         for text in texts:
             count(stems(text), weight)
@@ -480,16 +601,16 @@ def follows(figure: Figure, figures: Sequence[Figure], bound: dict[int, Value]) 
     counts = [value.value for value in bound.values() if value.kind == "count"]
     if figure.unit == "%":
         wholes = [one.value for one in figures if one.is_whole and one.value]
-        return any(part <= whole and agrees(figure, 100 * part / whole) for part in counts for whole in wholes)
+        return any(part < whole and agrees(figure, 100 * part / whole) for part in counts for whole in wholes)
     keys = {value.written.rpartition("[")[2].strip('"]') for value in bound.values() if not value.names}
     return figure.is_whole and f"{figure.value:g}" in keys
 
 
 def is_clear(near: list[Candidate], agreeing: list[Candidate]) -> bool:
-    """Whether the words point to one value, and to no other that is not named by fewer of them."""
+    """Whether the words point to one value, and to no other."""
     if not near or near[0].weight < ENOUGH or near[0].score < STRONG:
         return False
-    others = [one for one in near[1:] if one.value.value != near[0].value.value and not one.matched <= near[0].matched]
+    others = [one for one in near[1:] if one.value.value != near[0].value.value]
     return all(rival.score < CLEAR * near[0].score for rival in [*agreeing[:1], *others])
 
 

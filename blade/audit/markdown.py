@@ -8,6 +8,7 @@ id in backticks is an id and a number in backticks is not a figure. Standard lib
 import html
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import NamedTuple
 
 CODE_OPEN, CODE_CLOSE = "\ue000", "\ue001"
@@ -54,6 +55,8 @@ MIXED = re.compile(r"\b(?=\w*[A-Za-z])(?=\w*[\u0370-\u03ff\u0400-\u052f])\w+\b")
 QUOTED = re.compile(r"“[^“”]*(?:“[^“”]*”[^“”]*)*”|\"[^\"]{2,1000}\"|«[^«»]+»|„[^„“”]+[“”]")
 THOUSANDS = re.compile(r"(?<=\d)[\u00a0\u2007\u2009\u202f](?=\d{3}(?!\d))")
 SENTENCE_END = re.compile(rf"(?<=[.!?])[\"”’')\]]?\s+(?=[\"“‘'(\[{CODE_OPEN}]*[A-Z0-9{CODE_OPEN}])")
+LINE_END = re.compile(r"[.!?][\"”’')\]]*\s+$")
+"""A sentence that ends with its line, whatever the next one begins with."""
 ABBREVIATION = re.compile(
     r"(?:\b(?:e\.g|i\.e|cf|vs|no|nos|fig|approx|incl|excl|resp|etc|al|ca|st|max|min)|\b[A-Z])\.$", re.I
 )
@@ -132,8 +135,10 @@ class Document(NamedTuple):
     def sentences(self) -> Iterator[Sentence]:
         """Every sentence of the prose, headings included."""
         for number, passage in enumerate(self.passages):
-            for start, text in split_sentences(passage.text):
-                yield Sentence(text, passage.line_at(start), passage.section, number)
+            lines = [start for start, _ in passage.marks if LINE_END.search(passage.text[:start])]
+            for begin, end in pairwise([0, *lines, len(passage.text)]):
+                for start, text in split_sentences(passage.text[begin:end].rstrip()):
+                    yield Sentence(text, passage.line_at(begin + start), passage.section, number)
 
 
 def split_sentences(text: str) -> Iterator[tuple[int, str]]:
@@ -161,6 +166,11 @@ def shown(text: str) -> str:
 def without_code_marks(text: str) -> str:
     """Plain text with code as any other word."""
     return text.replace(CODE_OPEN, "").replace(CODE_CLOSE, "")
+
+
+def without_quotes(text: str) -> str:
+    """The text with what is quoted replaced, character for character."""
+    return QUOTED.sub(lambda found: "x" * len(found[0]), text)
 
 
 def plain(source: str) -> str:

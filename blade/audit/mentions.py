@@ -21,6 +21,7 @@ BARE_CITATION = re.compile(r"(?<![\w:#/.-])\d{1,7}:(?:0|[1-9]\d{0,3})#\d{1,5}(?!
 BARE_TASKS = re.compile(
     r"\btasks?\s+(?:ids?\s+)?#?(\d+(?:(?:\s*,\s*(?:and\s+)?|\s+and\s+|\s*&\s*)#?\d+)*)(?![\w%]|\.\d|\s*%)", re.I
 )
+AFTER_COLON = re.compile(r"\btasks?\b[^:\d]*:\s*(\d+(?:(?:\s*,\s*(?:and\s+)?|\s+and\s+)\d+)+)\W*$", re.IGNORECASE)
 COUNTED = re.compile(r"\d\s+$")
 """What makes the word tasks a count: of `42 tasks 5 always pass`, 5 is not a key."""
 TASK_COLUMN = re.compile(r"\b(?:tasks?|task[ _]?ids?|ids?|keys?|which|examples?|problems?)\b", re.I)
@@ -28,6 +29,7 @@ TASK_COLUMN = re.compile(r"\b(?:tasks?|task[ _]?ids?|ids?|keys?|which|examples?|
 TASK_HEAD = re.compile(r"\W*(?:task|task[ _]?id|id|key)\W*", re.IGNORECASE)
 """The head of a column of ids."""
 
+CELL_JOINT = " | "
 Mention = tuple[str, int, int]
 """A key or citation, and where in the text it begins and ends."""
 
@@ -58,8 +60,9 @@ def citations_in(text: str) -> list[Mention]:
 def tasks_in(text: str) -> list[Mention]:
     """Task keys that a text names as such: `task 12`, or code behind the word task, and where."""
     found: list[Mention] = []
-    for bare in BARE_TASKS.finditer(blanked_code(text)):
-        if COUNTED.search(text[: bare.start()]):
+    for bare in [*BARE_TASKS.finditer(blanked_code(text)), *AFTER_COLON.finditer(blanked_code(text))]:
+        is_single = bare[1].isdecimal() and bare[0].lower().startswith("tasks")  # of the `hard` tasks 9 pass
+        if bare.re is BARE_TASKS and (is_single or COUNTED.search(text[: bare.start()])):
             continue
         found += [
             (key[0], bare.start(1) + key.start(), bare.start(1) + key.end()) for key in re.finditer(r"\d+", bare[1])
@@ -103,6 +106,8 @@ class Statement(NamedTuple):
     """Tasks that a row is about."""
     before: str = ""
     """The sentence before it in its passage, which `it` may refer to."""
+    is_heading: bool = False
+    """Whether it is a heading, which announces and does not state."""
 
 
 def statements(document: Document) -> Iterator[Statement]:
@@ -110,14 +115,15 @@ def statements(document: Document) -> Iterator[Statement]:
     before, passage = "", -1
     for sentence in document.sentences():
         spoken = Spoken(sentence.text, sentence.line, (), sentence.section[1:])
-        yield Statement(sentence.text, [spoken], [], before if sentence.passage == passage else "")
+        is_heading = document.passages[sentence.passage].level > 0
+        yield Statement(sentence.text, [spoken], [], before if sentence.passage == passage else "", is_heading)
         before, passage = sentence.text, sentence.passage
     for table in document.tables:
         first = table.header[0] if table.header else ""
         for row in table.rows:
             key = row.cell(0)
             named = key if TASK_HEAD.fullmatch(first) or not re.fullmatch(r"[\d.,\s%]*", key) else ""
-            heads = [*table.header, *[""] * len(row.cells)]
+            heads = [head if head.lower() != "value" else "" for head in table.header] + [""] * len(row.cells)
             parts = [
                 Spoken(cell, row.line, (named if column else "", heads[column]), (table.caption, *table.section[1:]))
                 for column, cell in enumerate(row.cells)
@@ -125,4 +131,4 @@ def statements(document: Document) -> Iterator[Statement]:
             codes = [code for code in CODE.findall(key) if not split_citation(code)]
             bare = without_code_marks(key).strip()
             tasks = codes or ([bare] if bare and " " not in bare else [])
-            yield Statement(" | ".join(row.cells), parts, tasks if TASK_COLUMN.search(first) else [])
+            yield Statement(CELL_JOINT.join(row.cells), parts, tasks if TASK_COLUMN.search(first) else [])

@@ -11,13 +11,15 @@ from itertools import product
 
 from blade.audit.binding import Binder
 from blade.audit.evidence import Evidence
-from blade.audit.markdown import read_document
-from blade.audit.mentions import statements
-from blade.audit.references import References, without_quotes
-from blade.audit.verdicts import Check
+from blade.audit.figures import WORDS
+from blade.audit.markdown import read_document, without_quotes
+from blade.audit.mentions import CELL_JOINT, statements
+from blade.audit.references import References
+from blade.audit.verdicts import FOLLOWS, Check
 from blade.diagnosis.labels import CAUSE_FORM, Label, is_by_rule
 from blade.errors import BladeError, UsageError
 from blade.report.claims import ClaimedText
+from blade.report.values import Value
 
 REASON = re.compile(r"(\w+):/causes/(\d+)/reason")
 """The address of a reason."""
@@ -32,8 +34,11 @@ def check_prose(text: str, evidence: Evidence, *, strict: bool = True) -> Iterat
     document = read_document(text)
     binder, references = Binder(evidence.values, strict=strict), References(evidence)
     for block in statements(document):
-        numbers = [check for one in block.spoken for check in binder.check(one._replace(text=without_quotes(one.text)))]
-        yield from numbers
+        numbers, told, at = list[Check](), dict[int, Value](), 0
+        for one in block.spoken:
+            numbers += binder.check(one._replace(text=without_quotes(one.text)))
+            told |= {at + start: value for start, value in binder.told.items()}
+            at += len(one.text) + len(CELL_JOINT)
         about: dict[str, set[str]] = {"supported": set(), "contradicted": set()}
         for check in numbers:
             if check.verdict in about:
@@ -41,7 +46,20 @@ def check_prose(text: str, evidence: Evidence, *, strict: bool = True) -> Iterat
                     task for task in evidence.tasks if OUTCOMES.search(check.why) and f'["{task}"].' in check.why
                 }
         proven = about["supported"] - about["contradicted"]
-        yield from references.check(block, proven, about["contradicted"])
+        named = list(references.check(block, proven, about["contradicted"], told))
+        ids = {one.said for one in named if one.said in evidence.tasks and one.verdict == "supported"}
+        is_proven = len(ids) > 1 and len(block.spoken) == 1 and all(one.verdict == "supported" for one in named)
+        for check in numbers:  # as many as are listed
+            is_length = is_proven and check.verdict == "unbound" and check.said.lower() in counted_as(len(ids))
+            yield check._replace(verdict="supported", why=FOLLOWS, write="") if is_length else check
+        yield from named
+        if strict and not block.is_heading:
+            yield from binder.check_words(block, told.values(), references.buckets_said)
+
+
+def counted_as(number: int) -> set[str]:
+    """A count as figures, and as words."""
+    return {str(number), *(word for word, value in WORDS.items() if value == number)}
 
 
 def check_reasons(claimed: ClaimedText, evidence: Evidence) -> Iterator[Check]:

@@ -6,18 +6,31 @@ nothing does.
 """
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from blade.audit.binding import parent_of
 from blade.audit.evidence import Evidence
-from blade.audit.markdown import CODE, CODE_CLOSE, CODE_OPEN, QUOTED, blanked_code, plain, shown, without_code_marks
+from blade.audit.markdown import (
+    CODE,
+    CODE_CLOSE,
+    CODE_OPEN,
+    QUOTED,
+    blanked_code,
+    plain,
+    shown,
+    without_code_marks,
+    without_quotes,
+)
 from blade.audit.mentions import Mention, Statement, citations_in, split_citation, tasks_in
 from blade.audit.rendered import HOLE
 from blade.audit.verdicts import Check, Verdict
 from blade.diagnosis.labels import CAUSES
 from blade.errors import BladeError
+from blade.report.addresses import evaluate, follow
 from blade.report.labelling import AUTHOR_FORM
+from blade.report.values import Value
 
 CODES = "|".join(CAUSES)
 LABEL = re.compile(
@@ -25,10 +38,14 @@ LABEL = re.compile(
 )
 LABEL_OR_COMMAND = re.compile(rf"(?:{CODES})\b|\S+\s|{AUTHOR_FORM.pattern}")
 BUCKET = re.compile(
-    r"\b(always|sometimes|never)[\s-]+(?:pass|solv|succe|bucket)|\b(?:pass(?:es|ed)?|solved)\s+(always|sometimes|never)\b",
+    r"\b(always|sometimes|never)(?:[\s-]+(?:pass|solv|succe|bucket)|\s*:)|\b(?:pass(?:es|ed)?|solved)\s+(always|sometimes|never)\b",
     re.I,
 )
 """What says of a task which bucket it is in."""
+OUTCOME = re.compile(
+    r"\s+(?:has\s+)?(pass|succeed|fail)(?:es|ed|s)?\b(?!\s+(?:to|the|through|in|on|by|with))", re.IGNORECASE
+)
+"""What says of the citation before it how its rollout ended."""
 COMMAND = "it exists"
 RIGHT_BEHIND = re.compile(r"\s*[(\[]?\s*(?:\w+\s+)?")
 """What may stand between a quotation and the citation behind it that it belongs to."""
@@ -68,13 +85,36 @@ class References:
         self.evidence = evidence
         self.causes: dict[str, str] = {}
         """Labels in force, by task."""
+        self.authors: set[str] = set()
+        """Who gave them."""
         self.buckets: dict[str, list[str]] = {}
         """Buckets of a task, one for each run."""
         for document in evidence.documents.values():
             self.causes |= {cause["task"]: cause.get("label", "") for cause in document.get("causes") or ()}
+            self.authors |= {cause.get("author", "") for cause in document.get("causes") or ()}
             for bucket, tasks in (document.get("buckets") or {}).items():
                 for task in tasks:
                     self.buckets.setdefault(task, []).append(bucket)
+
+        self.buckets_said: set[str] = set()
+        """Buckets that the last text puts tasks into, of which one is in it."""
+
+    def members(self, value: Value) -> frozenset[str]:
+        """The tasks a value counts, or those of the object it belongs to."""
+        address: Any = value.address
+        parent = parent_of(value)
+        if isinstance(address, list) and address[0] == "len":
+            return self.tasks_among(evaluate(address[1], self.evidence.documents))
+        if not value.names or not parent:
+            return frozenset()
+        inner = follow(parent, self.evidence.documents)
+        lists = [one for one in inner.values() if isinstance(one, list)] if isinstance(inner, dict) else []
+        return frozenset[str]().union(*map(self.tasks_among, lists))
+
+    def tasks_among(self, entries: Sequence[Any]) -> frozenset[str]:
+        """The tasks that a list holds, or objects in it are about."""
+        keys = [one.get("task") if isinstance(one, dict) else one for one in entries]
+        return frozenset(key for key in keys if isinstance(key, str)) & self.evidence.tasks
 
     @cached_property
     def texts(self) -> str:
@@ -86,12 +126,15 @@ class References:
                 found += [item.text for _, rollout in rollouts for item in rollout.items]
         return "\n".join(found)
 
-    def check(self, said: Statement, proven: set[str], disproven: Collection[str]) -> Iterator[Check]:
+    def check(
+        self, said: Statement, proven: set[str], disproven: Collection[str], told: Mapping[int, Value]
+    ) -> Iterator[Check]:
         """What became of every id, citation, label and quote of a text.
 
         Args:
             proven: tasks of which it states a number that holds.
             disproven: those of which it states one that does not.
+            told: what its numbers are, by where they begin.
         """
         text, line, sentence = said.text, said.spoken[0].line, shown(said.text)
         cited = citations_in(text)
@@ -114,17 +157,29 @@ class References:
         for check, task in self.check_labels(text, line, said_of):
             proven |= {task} if check.verdict == "supported" else set()
             yield check
-        misplaced: set[str] = set()
+        self.buckets_said = set()
         for found in BUCKET.finditer(text):
             bucket = (found[1] or found[2]).lower()
             known = [one for one in said_of if one.task in self.buckets]
             proven |= {one.task for one in known if bucket in self.buckets[one.task]}
-            wrong = [one.task for one in known if bucket not in self.buckets[one.task] and is_said_of(one, found, text)]
-            misplaced |= set(wrong)
+            placed = [one for one in known if is_said_of(one, found, text)]
+            self.buckets_said |= {bucket for one in placed if bucket in self.buckets[one.task]}
+            wrong = [one.task for one in placed if bucket not in self.buckets[one.task]]
             if wrong:
                 true, why = " or ".join(self.buckets[wrong[0]]), f"bucket of task {wrong[0]}"
                 yield Check(line, found[0].strip(), "contradicted", f"{true} passes", why, sentence=sentence)
+        for key, start, end in cited:
+            ended, passed = OUTCOME.match(text, end), self.outcome(key)
+            if ended and passed is not None and not any(start <= a < end for a, _ in commands):
+                is_true = passed == (ended[1].lower() != "fail")
+                proven |= {key} if is_true else set()
+                if not is_true:
+                    true = "passed" if passed else "failed"
+                    yield Check(line, ended[0].strip(), "contradicted", true, f"outcome of {key}", sentence=sentence)
+        lists = [(start, tasks) for start, value in sorted(told.items()) if (tasks := self.members(value))]
         for one in named:
+            before = [tasks for start, tasks in lists if start < one.start]
+            listed = one.text in (before[-1] if before else lists[0][1] if lists else ())
             problem = f"there is no task {one.task}" if one.task not in self.evidence.tasks else ""
             if one.is_citation and not problem:
                 problem = self.problem_with("cite", one.text)
@@ -132,17 +187,19 @@ class References:
             is_proven = one.text in proven or (one.task in proven and not (one.is_citation and "#" in one.text))
             if problem:
                 yield Check(line, one.text, "contradicted", "", problem, sentence=sentence)
-            elif one.task in misplaced and one.task not in proven and not one.is_citation:
-                true, why = f"it {' or '.join(self.buckets[one.task])} passes", "the sentence says otherwise of it"
-                yield Check(line, one.text, "contradicted", true, why, sentence=sentence)
             elif one.in_command:
                 yield Check(line, one.text, "supported", why=COMMAND, sentence=sentence)
-            elif is_proven and one.task not in disproven:
+            elif (is_proven or listed) and one.task not in disproven:
                 yield Check(line, one.text, "supported", why="what is said of it holds", sentence=sentence)
             else:
                 write = f'{{{{ {"cite" if one.is_citation else "task"}("{one.text}") }}}}'
                 why = "it exists; nothing said of it could be checked"
                 yield Check(line, one.text, "unbound", "", why, write, sentence)
+
+    def outcome(self, citation: str) -> bool | None:
+        """Whether a rollout passed, where that is known of one run."""
+        known = [source.judged.passed.get(citation) for source in self.evidence.sources if source.judged is not None]
+        return known[0] if len(known) == 1 else None
 
     def listed(self, text: str, codes: Sequence[re.Match[str]]) -> Iterator[re.Match[str]]:
         """Code that is a task, and whatever is listed with one or stands alone where a label is given."""
@@ -158,7 +215,10 @@ class References:
             is_about = any(span[1] in known for span in group) or (
                 is_labelled and groups == [group] and not LABEL_OR_COMMAND.match(group[0][1])
             )
-            yield from (span for span in group if span[1] in known or (is_about and not split_citation(span[1])))
+            others = self.authors if is_about else {span[1] for span in group}
+            yield from (
+                span for span in group if span[1] in known or not (span[1] in others or split_citation(span[1]))
+            )
 
     def problem_with(self, kind: str, *words: str) -> str:
         """Why a citation or a quotation cannot be found in any run; nothing when it is, or nobody can tell."""
@@ -257,8 +317,3 @@ def is_said_of(one: Named, found: re.Match[str], text: str) -> bool:
     rest = [word for word in re.findall(r"[A-Za-z]+", CODE.sub(" ", between)) if word not in ("and", "tasks", "task")]
     is_other = ";" in between or re.search(r"\bof\s+tasks?\s*$", text[: one.start]) is not None
     return len(rest) <= 1 and not is_other
-
-
-def without_quotes(text: str) -> str:
-    """The text with what is quoted replaced, character for character."""
-    return QUOTED.sub(lambda found: "x" * len(found[0]), text)

@@ -12,7 +12,7 @@ from blade.report.values import Value
 ALL = re.compile(r"\ball(?:\s+of)?(?:\s+(?:its|the|their))?\s+$", re.IGNORECASE)
 OUTCOME = re.compile(r"\b(pass|succeed|succeeded|solv|fail)(?:es|ed|ing|e|s)?\b\W*(?:\w+\W+){0,2}$", re.IGNORECASE)
 """What says of a task how a fraction of its rollouts ended."""
-OTHER_BASE = re.compile(r"\W*(?:of\s+)?(?:its\s+|the\s+)?(?:pass|fail|task|problem|question|them\b)", re.IGNORECASE)
+OTHER_BASE = re.compile(r"[^\w:]*(?:of\s+)?(?:its\s+|the\s+)?(?:pass|fail|task|problem|question|them\b)", re.IGNORECASE)
 """What makes a fraction one of failing rollouts, or of tasks."""
 RIGHT_BEHIND = re.compile(r"[\W_]{0,4}")
 """What stands between a task and how often it passed: `task 8: 0/4`."""
@@ -41,11 +41,14 @@ class TaskRates:
         for pair in sorted([*fractions, *alls], key=lambda one: one.start):
             clause, at = (at, spoken.text[at : pair.start]), pair.end
             named = [one for one in mentioned if clause[0] <= one[1] < pair.start]
+            is_ahead = not named and re.match(r"[^.;]*:", spoken.text[at:]) is not None
+            named = [one for one in mentioned if one[1] >= at] if is_ahead else named
             is_row = len(spoken.around) > 1 and PASS_HEAD.search(spoken.around[1]) is not None
             verb = OUTCOME.search(ALL.sub("", clause[1]))
             is_row |= bool(named) and RIGHT_BEHIND.fullmatch(spoken.text[named[-1][2] : pair.start]) is not None
-            if (verb is None and not is_row) or OTHER_BASE.match(spoken.text[pair.end :]):
+            if OTHER_BASE.match(spoken.text[pair.end :]):
                 continue
+            is_sure = verb is not None or is_row
             of = int(pair.second.value)
             is_failed = verb is not None and verb[1].lower() == "fail"
             passed = of - int(pair.first.value) if is_failed else int(pair.first.value)
@@ -54,6 +57,8 @@ class TaskRates:
                 tasks = [without_code_marks(spoken.around[0]).strip()]
             if tasks and all(task in self.rates for task in tasks):
                 right = [task for task in tasks if (passed, of) in self.rates[task]]
+                if not is_sure and len(right) < len(tasks):
+                    continue
                 why = ", ".join(f'tasks["{task}"].c' for task in right or tasks)
                 true, scored = self.rates[tasks[0]][0]
                 if 2 * len(right) > len(tasks):  # what most of them do is what was meant

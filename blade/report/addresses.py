@@ -48,7 +48,7 @@ class Proofs(Protocol):
 
 
 class _Number:
-    """What whole and real numbers of a document share: arithmetic keeps the address."""
+    """What numbers of a document share, and objects that have a value: arithmetic keeps the address."""
 
     address: Address
 
@@ -77,10 +77,11 @@ class _Number:
         return _combined("/", other, self)
 
     def __neg__(self) -> Any:
-        return _combined("-", 0, self)
+        return 0 - self
 
     def __abs__(self) -> Any:
-        return with_address(abs(bare(self)), ("abs", self.address))
+        value: Any = _measured(self)
+        return with_address(abs(bare(value)), ("abs", value.address))
 
 
 class Whole(_Number, int):
@@ -154,8 +155,8 @@ class View:
         return hash(self._struct)
 
 
-class Record(dict[str, Any]):
-    """An object with its address; its values have theirs."""
+class Record(_Number, dict[str, Any]):
+    """An object with its address; its values have theirs, and one called `value` is what it counts as in arithmetic."""
 
     address: Address
 
@@ -197,7 +198,13 @@ def bare(value: Any) -> Any:
     return value
 
 
+def _measured(value: Any) -> Any:
+    """The value of an object that has one."""
+    return value["value"] if isinstance(value, Record) and "value" in value else value
+
+
 def _combined(sign: str, left: Any, right: Any) -> Any:
+    left, right = _measured(left), _measured(right)
     if not isinstance(left, int | float) or not isinstance(right, int | float):
         return NotImplemented
     result = OPERATORS[sign](bare(left), bare(right))

@@ -18,7 +18,7 @@ SPECIAL = re.compile(r"pass\s*([@^])\s*(\w+)", re.IGNORECASE)
 ENDINGS = re.compile(r"(?:ing|ed|(?:(?<=ss)|(?<=x)|(?<=ch)|(?<=sh))es|s|ly|al)$")
 DOUBLED = re.compile(r"([b-df-hj-np-rtv-z])\1$")
 """A consonant doubled before an ending: `labelled`."""
-ALSO: dict[str, str] = {"ci95": "interval", "se": "standard error", "n": "scored", "c": "passed succeeded"}
+ALSO: dict[str, str] = {"ci95": "interval", "se": "standard error", "n": "scored", "c": "passed"}
 """Keys that nobody would say, and what is said for them."""
 DULL = frozenset(
     {"the", "a", "an", "of", "in", "is", "are", "was", "were", "and", "or", "to", "for", "with", "by", "on", "at", "as"}

@@ -121,6 +121,9 @@ def check_constants(tree: jinja2.nodes.Template) -> None:
 
 def near(name: str, known: Mapping[str, Any] | list[str]) -> str:
     """Names that look like one that is not there."""
+    family, _, key = str(name).rpartition("_")  # `pass_at_4` is the 4 of `pass_at_k`
+    if isinstance(known, Mapping) and isinstance(inner := known.get(f"{family}_k"), Mapping) and key in inner:
+        return f'did you mean {family}_k["{key}"]?'
     close = get_close_matches(str(name), list(known), n=3, cutoff=0.5) or sorted(map(str, known))[:10]
     return f"did you mean {', '.join(close)}?" if close else "nothing is there"
 

@@ -56,6 +56,15 @@ TRUE = [
     "One in six tasks is never solved.",
     "More than 60 % of the attempts succeed.",
     "62.2 % it is (49.8 % to 73.4 %).",
+    "Never: `20`, `24`, `26`, `27`, `31`, `32`.",
+    "`hard`: 5 of 12 tasks never pass.",
+    "Of the `medium` tasks 9 pass sometimes.",
+    "None of the `easy` tasks never passes.",
+    "`25:2` passed, `25:0` failed.",
+    "`25` is the worst of the rest: 1 of 5.",
+    "`num_tool_calls` is 1 in 15 failing rollouts, over 7 tasks, such as `25`.",
+    "| Task | Passed | Rollouts |\n|---|---|---|\n| 25 | 1 | 5 |",
+    "`25:0#2`: “The address is easy to guess; send it now.”\n`25:2` passed.",
 ]
 FALSE = [
     ("pass@1 is 62.2 % (49.8 % to 81.7 %).", "81.7 %"),
@@ -111,6 +120,17 @@ FALSE = [
     ("More than 40 % of the attempts succeed.", "40 %"),
     ("65.2 % it is (49.8 % to 73.4 %).", "65.2 %"),
     ("Of 27 the rest is 70 (rate 100 %).", "100 %"),
+    ("pass@8 is 62.2 %, 95 % interval 49.8 % to 73.4 %.", "pass@8"),
+    ("The 97 % interval of pass@1 runs from 49.8 % to 73.4 %.", "97 % interval"),
+    ("The expected call always happens.", "always"),
+    ("Of the 12 hard tasks, five are never solved and none never.", "never"),
+    ("Twelve of the 36 tasks always pass, a third of them are unstable.", "a third"),
+    ("12 sometimes pass, 18 sometimes, 6 never.", "12"),
+    ("`25:0` passed.", "passed"),
+    ("`5` is the worst of the rest: 1 of 5.", "5"),
+    ("Never: `20`, `24`, `25`.", "25"),
+    ("`num_tool_calls` is 1 in 15 failing rollouts, over 7 tasks, such as `20`.", "20"),
+    ("No `hard` task sometimes passes.", "sometimes"),
 ]
 UNDER = "# Findings\n\n## Answer\n\n"
 
@@ -160,7 +180,13 @@ def test_a_false_headline_is_contradicted_with_the_true_value_and_what_to_write(
 def test_a_number_that_nothing_goes_by_is_unbound_and_not_called_false() -> None:
     audit = check_report("Of the tasks about invoices, 7 never pass.", evidence=demo_evidence())
 
-    assert (audit.contradicted, [check.said for check in audit.unbound]) == ([], ["7"])
+    assert (audit.contradicted, [check.said for check in audit.unbound]) == ([], ["7", "never"])
+
+
+def test_a_share_in_a_table_is_not_called_false_by_a_value_of_something_else() -> None:
+    table = "| stage | rollouts | share |\n|---|---|---|\n| started | 176 | 100.0 % |"
+
+    assert check_report(table, evidence=demo_evidence()).contradicted == []
 
 
 def test_a_quote_at_another_item_is_told_where_it_stands() -> None:

@@ -18,7 +18,11 @@ from blade.report.writing import FORMS, Sources, WritingError, render_text
 RUN: dict[str, Any] = {
     "headline": "pass_at_1",
     "coverage": {"tasks": 4, "rollouts": 16},
-    "metrics": {"pass_at_1": {"value": 0.42, "ci95": [0.3, 0.5]}, "retry_value": {"value": 0.15}},
+    "metrics": {
+        "pass_at_1": {"value": 0.42, "ci95": [0.3, 0.5]},
+        "retry_value": {"value": 0.15},
+        "pass_at_k": {"4": {"value": 0.7}},
+    },
     "buckets": {"never": ["a", "b|c"], "always": []},
     "causes": [{"task": "a", "label": "KG"}, {"task": "b|c", "label": "BI"}],
     "signals": [{"code": "cut_off", "title": "ran out of tokens", "failed": 3}],
@@ -43,6 +47,8 @@ def render(source: str) -> Rendered:
         pytest.param("{{ metrics.retry_value | pp }}", "+15.0 pp", id="points"),
         pytest.param("{{ buckets.never | share(coverage.tasks) | pct }}", "50.0 %", id="share"),
         pytest.param("{{ (1 - pass_at_1.value) | pct }}", "58.0 %", id="the_rest"),
+        pytest.param('{{ (pass_at_k["4"] - pass_at_1) | pp }}', "+28.0 pp", id="difference_of_metrics"),
+        pytest.param("{{ (-retry_value) | pp }}, {{ (1 - pass_at_1) | pct }}", "-15.0 pp, 58.0 %", id="minus_a_metric"),
         pytest.param("{{ slices.difficulty.hard.headline | pct }}", "10.0 %", id="slice_by_name"),
         pytest.param("{{ mode('agent_timeout').tasks | words | capital }} tasks", "Two tasks", id="mode_in_words"),
         pytest.param("{{ task('12') }}: {{ task('12').c }} of {{ task('12').n }}", "`12`: 3 of 4", id="task"),
@@ -66,6 +72,10 @@ def test_a_value_prints_as_it_is_asked_to_and_its_address_gives_it_again(source:
     ("source", "message"),
     [
         pytest.param("a\n {{ pas_at_1 | pct }}", "f.md:2:5: there is no 'pas_at_1'; did you mean pass_at_1", id="name"),
+        pytest.param(
+            "{{ pass_at_4 | pct }}", "there is no 'pass_at_4'; did you mean pass_at_k[\"4\"]?", id="pass_at_4"
+        ),
+        pytest.param("{{ (buckets - pass_at_1) | pct }}", "unsupported operand", id="no_value"),
         pytest.param("{{ buckets.nver | count }}", "f.md:1:12: there is no 'nver' here; did you mean never?", id="key"),
         pytest.param("{{ slices.difficulty.hrd }}", "did you mean hard?", id="level"),
         pytest.param("{{ task('13') }}", "there is no task '13'; did you mean 12", id="task"),
