@@ -4,10 +4,13 @@ What BLADE rendered is checked by its addresses, and whatever in it carries none
 the rows. Without rows a report is checked against itself alone.
 """
 
+import re
+
+from blade.audit.arithmetic import check_arithmetic
 from blade.audit.evidence import Evidence
 from blade.audit.figures import find_figures
 from blade.audit.ledger import check_ledger
-from blade.audit.markdown import read_document
+from blade.audit.markdown import read_document, with_points
 from blade.audit.mentions import statements
 from blade.audit.prose import check_prose, check_reasons
 from blade.audit.references import COMMAND
@@ -19,6 +22,7 @@ from blade.errors import BladeError
 from blade.report.claims import ClaimedText
 from blade.report.narrative import render_own_text
 
+CURRENCY = re.compile(r"[$€£](?=\d)|(?<=\d)\s?€")
 NO_ADDRESS = "it has no address"
 NO_ROWS = "there are no rows to check it against"
 
@@ -30,12 +34,13 @@ def check_report(text: str, *, evidence: Evidence | None = None, claimed: Claime
         claimed: what `claims.json` says of it, when BLADE rendered it.
     """
     if evidence is None:  # numbers that disagree with one another, and those nobody can judge
-        document = read_document(text)
+        document = read_document(CURRENCY.sub("", with_points(text)))
         parts = [spoken for statement in statements(document) for spoken in statement.spoken]
         figures = ((spoken, one) for spoken in parts for one in find_figures(spoken.text) if not one.word)
         grids = [make_grid(table) for table in document.tables]
-        faults = [*check_tables(grids), *check_ledger(document, grids), *check_sentences(document)]
-        checks = list({(one.line, one.said, one.true): one for one in faults}.values())
+        faults = [*check_tables(grids), *check_ledger(document, grids), *check_arithmetic(document, grids)]
+        faults += check_sentences(document)
+        checks = list({(one.line, one.said): one for one in faults}.values())
         checks += [spoken.check(one, "unverifiable", why=NO_ROWS) for spoken, one in figures]
     elif claimed is None:
         checks = list(check_prose(text, evidence))

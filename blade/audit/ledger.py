@@ -8,10 +8,11 @@ that agree elsewhere.
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from itertools import product
+from itertools import pairwise, product
 
-from blade.audit.figures import Figure, agrees, find_figures
-from blade.audit.markdown import Document, shown, without_code_marks
+from blade.audit.arithmetic import SOME
+from blade.audit.figures import Figure, find_figures
+from blade.audit.markdown import Document, Sentence, shown, without_code_marks
 from blade.audit.tables import (
     LEAST_ROWS,
     NEAR_MISS,
@@ -30,18 +31,14 @@ from blade.report.values import stem, stems
 
 WHOLE = re.compile(r"\b(?:all|of|the|all of the|of the|all the)\s+$", re.IGNORECASE)
 """What stands before a number of everything there is of a kind."""
-ALL = re.compile(r"\ball\s+(?:of\s+)?(?:the\s+)?$", re.IGNORECASE)
 FAR = 12
 """Tables between two that are held against each other, at most."""
 MOST_ROWS = 200
 """What a sentence above a table counts beyond this is not its rows."""
 ONLY = re.compile(r"\b(?:only|exclusively|solely|entirely)\s+(?:(?:occurs?|found|seen|happens?)\s+)?in\s+(?:the\s+)?")
-SOME = re.compile(
-    r"\b(?:top|first|some|such as|e\.g|for example|includ\w+|among|at least|more|(?<!the )other|etc)\b|…", re.I
-)
-"""What says that not everything is counted or listed."""
+OVERALL = re.compile(r"\W*(?:total|all|overall|other|sum|mean|average|median)\b", re.IGNORECASE)
+LABEL = re.compile(r"([^:\d]{4,60}):\s*(\d[\d,]*)(?![\d.]|\s*%)")
 COUNT_OF = re.compile(r"(?<![\w.])(\d{1,6})\s+([A-Za-z]{3,})\b")
-PHRASE_END = re.compile(r"[,;:.()|]|\b(?:of|and|in|by|that|which|are|were|is|was|from|with)\b|\d")
 
 
 def check_ledger(document: Document, grids: Sequence[Grid]) -> Iterator[Check]:
@@ -52,13 +49,13 @@ def check_ledger(document: Document, grids: Sequence[Grid]) -> Iterator[Check]:
     yield from check_outline(document)
     sentences = list(document.sentences())
     for sentence in sentences:
-        for figure in find_figures(sentence.text):
-            yield from check_named(figure, sentence.text, sentence.line, grids)
         yield from check_only(sentence.text, sentence.line, grids)
     for grid in grids:
         yield from check_base(grid, [one.text for one in sentences if one.section == grid.table.section])
         yield from check_partition(grid)
-        yield from check_introduction(grid)
+    yield from check_rows(grids, sentences)
+    yield from check_labels(document, grids, sentences)
+    yield from check_extremes(grids, sentences)
 
 
 def check_split(grids: Sequence[Grid]) -> Iterator[Check]:
@@ -164,25 +161,6 @@ def check_outline(document: Document) -> Iterator[Check]:
             )
 
 
-def check_named(figure: Figure, text: str, line: int, grids: Sequence[Grid]) -> Iterator[Check]:
-    """`all 75 lint failures`, where every table that has a row of them counts another number."""
-    if not figure.is_whole or figure.value < 2 or figure.hedge or not ALL.search(text[: figure.start]):
-        return
-    behind = stems(without_code_marks(PHRASE_END.split(text[figure.end :], maxsplit=1)[0]))
-    rows = [
-        (len(name), grid.row(place))
-        for grid in grids
-        for place, row in enumerate(grid.table.rows)
-        if row.cells and len(name := key(row.cells[0])) >= 2 and behind[: len(name)] == list(name)
-    ]
-    named = [cells for size, cells in rows if size == max(size for size, _ in rows)]
-    values = [{cell.figure.value for cell in cells} | {sum(cell.figure.value for cell in cells)} for cells in named]
-    if named and all(named) and not any(agrees(figure, value) for known in values for value in known):
-        true = ", ".join(f"{cell.figure.value:,g}" for cell in named[0])
-        why = f"line {named[0][0].line} has it so"
-        yield Check(line, text[figure.start : figure.end], "contradicted", true, why, sentence=shown(text))
-
-
 def check_only(text: str, line: int, grids: Sequence[Grid]) -> Iterator[Check]:
     """`syntax errors occur only in B`, where a table counts some in A."""
     for found in ONLY.finditer(text):
@@ -231,21 +209,98 @@ def check_partition(grid: Grid) -> Iterator[Check]:
         yield Check(grid.table.line, said, "contradicted", f"{total:,g}", "the rows add up to it", sentence=shown(last))
 
 
-COUNTED = re.compile(r"\s+(?:distinct\s+|different\s+)?([a-z]+s)\b", re.IGNORECASE)
+COUNTED = re.compile(r"\s+(?:distinct\s+|different\s+)?([a-z]+[^s]s)\b", re.IGNORECASE)
+DEFINITE = re.compile(r"\b(?:the|all|these)\s+$", re.IGNORECASE)
 
 
-def check_introduction(grid: Grid) -> Iterator[Check]:
-    """`spread across 12 tasks` right above a table of six: the noun is the head of the first column."""
-    table, caption = grid.table, without_code_marks(grid.table.caption)
-    last = re.split(r"(?<=[.!?])\s+", caption)[-1]
-    is_about = last.endswith(":") or re.search(r"across|following|below", last, re.I) is not None
-    if not table.header or SOME.search(last) or not is_about:
-        return
-    rows = [
-        row for row in table.rows if row.cells and not re.match(r"\W*(?:total|all|overall|other)", row.cells[0], re.I)
+def check_rows(grids: Sequence[Grid], sentences: Sequence[Sentence]) -> Iterator[Check]:
+    """`spread across 12 tasks:` above a table of six, `the seven variants` where no table has so many of them."""
+    sizes: dict[str, dict[int, str]] = {}
+    for grid in grids:
+        rows = sum(bool(row.cells) and not OVERALL.match(row.cells[0]) for row in grid.table.rows)
+        for noun in stems(grid.table.header[0] if grid.table.header else ""):
+            sizes.setdefault(noun, {})[rows] = grid.table.caption
+    for sentence in sentences:
+        for figure in find_figures(sentence.text) if not SOME.search(sentence.text) else ():
+            named = COUNTED.match(sentence.text, figure.end) if figure.is_whole and figure.value > 1 else None
+            tables = sizes.get(stem(named[1]), {}) if named else {}
+            above = [rows for rows, caption in tables.items() if caption.endswith(sentence.text) and rows >= 2]
+            is_about = sentence.text.endswith(":") or re.search(r"across|following|below", sentence.text, re.I)
+            is_near = (
+                DEFINITE.search(sentence.text[: figure.start]) and 0 < abs(max(tables, default=0) - figure.value) < 2
+            )
+            if figure.value not in tables and named and ((above and is_about and figure.value < MOST_ROWS) or is_near):
+                said, true = sentence.text[figure.start : named.end()], str((above or [max(tables)])[0])
+                yield Check(sentence.line, said, "contradicted", true, "the table has so many rows", "", sentence.text)
+
+
+def check_labels(document: Document, grids: Sequence[Grid], sentences: Sequence[Sentence]) -> Iterator[Check]:
+    """`### Wrong variant (16 cases)` and `wrong variant, 16 cases`, where its row or its list item counts 14."""
+    counted = [
+        (key(shown(label)), [cell.figure.value for cell in grid.row(place)], row.line)
+        for grid in grids
+        for place, row in enumerate(grid.table.rows)
+        for label in row.cells[:2]
     ]
-    behind = [(one, COUNTED.match(last, one.end)) for one in find_figures(last) if one.is_whole and one.value > 1]
-    found = [(one, noun) for one, noun in behind if noun is not None and stem(noun[1]) in stems(table.header[0])]
-    if len(found) == 1 and len(rows) >= 2 and len(rows) != found[0][0].value < MOST_ROWS:
-        said, why = last[found[0][0].start : found[0][1].end()], "the table has so many rows"
-        yield Check(table.line, said, "contradicted", str(len(rows)), why, sentence=last)
+    items = [(one, LABEL.match(without_code_marks(one.text))) for one in document.passages if one.indent >= 0]
+    counted += [(key(found[1]), [float(found[2].replace(",", ""))], one.line_at(0)) for one, found in items if found]
+    times = Counter(one.value for sentence in sentences for one in find_figures(sentence.text))
+    times.update(value for _, values, _ in counted for value in {*values})
+    by_start: dict[tuple[str, ...], list[tuple[tuple[str, ...], list[float], int]]] = {}
+    for name, values, line in counted:
+        if len(name) >= 2 and values:
+            by_start.setdefault(name[:2], []).append((name, values, line))
+    for sentence in sentences:
+        if SOME.search(sentence.text):
+            continue
+        words, figures = stems(without_code_marks(sentence.text)), find_figures(sentence.text)
+        counts = [one for one in figures if one.is_whole and not one.hedge and one.value > 1]
+        known = [entry for pair in pairwise(words) for entry in by_start.get(pair, []) if entry[2] != sentence.line]
+        if len(counts) == 1 == len(figures) and known and times[counts[0].value] == 1:
+            values = [value for _, found, _ in known for value in found]
+            near = [one for one in values if abs(one - counts[0].value) <= 0.3 * one]
+            if near and counts[0].value not in values:
+                said, why = sentence.text[counts[0].start : counts[0].end], f"line {known[0][2]} has it so"
+                yield Check(sentence.line, said, "contradicted", f"{near[0]:,g}", why, "", shown(sentence.text))
+
+
+EXTREME = re.compile(
+    r"(?<!at )\b(?:(?P<most>highest|largest|most|biggest|longest|greatest)"
+    r"|(?P<least>lowest|smallest|fewest|least|shortest)"
+    r"|best|worst|strongest|weakest|slowest|fastest|hardest|easiest|cheapest)\b(?!\s+of)",
+    re.IGNORECASE,
+)
+
+
+def columns_of(grid: Grid) -> list[list[Cell]]:
+    columns = (body(cells) for cells in grid.columns.values())
+    return [cells for cells in columns if len(cells) >= 2]
+
+
+def check_extremes(grids: Sequence[Grid], sentences: Sequence[Sentence]) -> Iterator[Check]:
+    """`Billing is the weakest queue`, where it is at neither end of any column of the table under the same heading."""
+    by_section: dict[tuple[str, ...], list[Grid]] = {}
+    for grid in grids:
+        by_section.setdefault(grid.table.section, []).append(grid)
+    for sentence in sentences:
+        found, words = EXTREME.search(sentence.text), stems(without_code_marks(sentence.text))
+        for grid in by_section.get(sentence.section, [])[:FAR] if found else ():
+            rows = {row.cells[0]: key(row.cells[0]) for row in grid.table.rows if row.cells}
+            named = [head for head, name in rows.items() if name and is_inside(name, words)]
+            columns = [column for column in columns_of(grid) if len(column) >= 3]
+            if len(named) != 1 or len(rows) < 3 or not columns or OVERALL.match(named[0]):
+                continue
+            said = [one for one in columns if key(one[0].column) and set(key(one[0].column)) <= {*words}]
+            ends = [ends_in(column, without_code_marks(named[0]).strip()) for column in said or columns]
+            wanted = {end for end in ("most", "least") if found and (found[end] or not (said and found.lastgroup))}
+            if found and not any(one & wanted for one in ends):
+                why = f"the table at line {grid.table.line} has it so of no column"
+                yield Check(sentence.line, found[0], "contradicted", "another row", why, "", shown(sentence.text))
+
+
+def ends_in(column: Sequence[Cell], head: str) -> set[str]:
+    """At which ends of a column a row is, of which the last may be a total by another name; both without number."""
+    mine = next((cell.figure.value for cell in column if cell.row == head), None)
+    values = [[cell.figure.value for cell in cells] for cells in (column, column[:-1])]
+    ends = {name for one in values for name, end in (("most", max(one)), ("least", min(one))) if mine in (end, None)}
+    return ends

@@ -45,7 +45,10 @@ INLINE = re.compile(
 )
 HTML_TABLE = re.compile(r"<table\b.*?</table>", re.DOTALL | re.IGNORECASE)
 HTML_ROW = re.compile(r"<tr\b[^>]*>(.*?)(?=<tr\b|</table>|</tbody>|</thead>|</tr>)", re.DOTALL | re.IGNORECASE)
-HTML_CELL = re.compile(r"<t[hd]\b[^>]*>(.*?)(?=<t[hd]\b|</t[hd]>|$)", re.DOTALL | re.IGNORECASE)
+HTML_CELL = re.compile(r"<(t[hd])\b([^>]*)>(.*?)(?=<t[hd]\b|</t[hd]>|$)", re.DOTALL | re.IGNORECASE)
+SPANS = (re.compile(r"rowspan=\D?(\d{1,2})\b"), re.compile(r"colspan=\D?(\d{1,2})\b"))
+HTML_ITEM = re.compile(r"^[ \t]*<li\b[^>]*>", re.MULTILINE | re.IGNORECASE)
+HTML_HEADING = re.compile(r"^\s*<h([1-6])\b[^>]*>(.*)</h\1>\s*$", re.IGNORECASE)
 TAG = re.compile(r"<[^<>]*>")
 SPACES = re.compile(r"[\s\u2000-\u200a\u202f\u205f]+")
 INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]")
@@ -54,6 +57,9 @@ MIXED = re.compile(r"\b(?=\w*[A-Za-z])(?=\w*[\u0370-\u03ff\u0400-\u052f])\w+\b")
 """A word of letters that only look alike, which no honest word is."""
 QUOTED = re.compile(r"“[^“”]*(?:“[^“”]*”[^“”]*)*”|\"[^\"]{2,1000}\"|«[^«»]+»|„[^„“”]+[“”]")
 THOUSANDS = re.compile(r"(?<=\d)[\u00a0\u2007\u2009\u202f](?=\d{3}(?!\d))")
+DECIMAL_COMMA = re.compile(r"(?<![\d.,])\d+,\d{1,2}(?![\d,])")
+DECIMAL_POINT = re.compile(r"(?<![\d.,])\d+\.\d{1,2}(?![\d.])")
+FOREIGN = re.compile(r"(?<![\w.,])(\d{1,3}(?:[. \u00a0\u202f]\d{3})+(?!\d)|\d+)(,\d+)?(?![\w])")
 SENTENCE_END = re.compile(rf"(?<=[.!?])[\"”’')\]]?\s+(?=[\"“‘'(\[{CODE_OPEN}]*[A-Z0-9{CODE_OPEN}])")
 LINE_END = re.compile(r"[.!?][\"”’')\]]*\s+$")
 """A sentence that ends with its line, whatever the next one begins with."""
@@ -75,6 +81,8 @@ class Passage(NamedTuple):
     """Of a heading, its level; 0 for prose."""
     quoted: bool = False
     """Whether it is a block quote."""
+    indent: int = -1
+    """Of a list item, how far it is indented; -1 for anything else."""
 
     def line_at(self, offset: int) -> int:
         """The line of the source a character comes from."""
@@ -139,6 +147,17 @@ class Document(NamedTuple):
             for begin, end in pairwise([0, *lines, len(passage.text)]):
                 for start, text in split_sentences(passage.text[begin:end].rstrip()):
                     yield Sentence(text, passage.line_at(begin + start), passage.section, number)
+
+
+def with_points(text: str) -> str:
+    """The text with decimal points, where most of its decimals have commas: `1.234,5` as `1,234.5`."""
+    if len(DECIMAL_COMMA.findall(text)) <= 2 * len(DECIMAL_POINT.findall(text)) + 2:
+        return text
+
+    def swapped(found: re.Match[str]) -> str:
+        return re.sub(r"[. \u00a0\u202f](?=\d{3})", ",", found[1]) + (found[2] or "").replace(",", ".")
+
+    return FOREIGN.sub(swapped, text)
 
 
 def split_sentences(text: str) -> Iterator[tuple[int, str]]:
@@ -210,11 +229,13 @@ def split_cells(line: str) -> tuple[str, ...]:
 
 def read_document(text: str) -> Document:
     """A report as passages and tables, those in HTML too; fenced code, comments and front matter are left out."""
-    lines = HTML_TABLE.sub(_html_table, without_comments(text)).splitlines()
+    lines = HTML_ITEM.sub("- ", HTML_TABLE.sub(_html_table, without_comments(text))).splitlines()
+    lines = [HTML_HEADING.sub(lambda found: f"{'#' * int(found[1])} {found[2]}", line) for line in lines]
     section: list[tuple[int, str]] = []
     passages: list[Passage] = []
     tables: list[Table] = []
     pieces: list[tuple[str, int]] = []
+    indent = -1
 
     def is_quoting() -> bool:
         return bool(pieces) and QUOTE_MARK.match(lines[pieces[0][1] - 1]) is not None
@@ -225,7 +246,7 @@ def read_document(text: str) -> Document:
     def finish() -> None:
         """Closes the passage that is being read."""
         if pieces:
-            passages.append(_join(pieces, headings(), quoted=is_quoting()))
+            passages.append(_join(pieces, headings(), quoted=is_quoting(), indent=indent))
             pieces.clear()
 
     at = 0
@@ -250,15 +271,18 @@ def read_document(text: str) -> Document:
             end = at + 2
             while end < len(lines) and PIPE.search(lines[end]) and not _is_table(lines, end):
                 end += 1
-            rows = tuple(Row(n + 1, split_cells(lines[n])) for n in range(at + 2, end))
+            rows = tuple(Row(n + 1, cells) for n in range(at + 2, end) if any(cells := split_cells(lines[n])))
             tables.append(Table(at + 1, split_cells(line), rows, headings(), caption, quoted))
             at = end - 1
         elif not inner.strip() or RULE.match(inner):
             finish()
         else:
-            if ITEM.match(inner) or (QUOTE_MARK.match(line) and not is_quoting()):
+            item = ITEM.match(inner)
+            if item or (QUOTE_MARK.match(line) and not is_quoting()):
                 finish()
-                inner = ITEM.sub("", inner, count=1)
+            if not pieces:
+                indent = len(inner.expandtabs(4)) - len(inner.expandtabs(4).lstrip()) if item else -1
+            inner = inner[item.end() :] if item else inner
             pieces.append((inner, at + 1))
         at += 1
     finish()
@@ -273,12 +297,34 @@ def _is_table(lines: list[str], at: int) -> bool:
 
 
 def _html_table(found: re.Match[str]) -> str:
-    """A table in HTML as Markdown, on the lines it stands on where it has enough of them."""
-    rows = [HTML_CELL.findall(row) for row in HTML_ROW.findall(found[0])]
-    lines = [f"| {' | '.join(' '.join(TAG.sub(' ', cell).split()) for cell in row)} |" for row in rows if row]
-    if len(lines) < 2:
+    """A table in HTML as Markdown, its rows on the lines they stand on where there is room; spans are written out."""
+    rows: list[tuple[int, dict[int, str]]] = []
+    heads, held = 0, dict[int, tuple[int, str]]()  # what reaches down from the rows above, and how far, by column
+    for source in HTML_ROW.finditer(found[0]):
+        row, at = dict[int, str](), 0
+        reaching, held = held, {place: (left - 1, text) for place, (left, text) in held.items() if left > 1}
+        for tag, attributes, content in HTML_CELL.findall(source[1]):
+            while at in reaching:
+                at += 1
+            down, across = (int(span[1]) if (span := one.search(attributes)) else 1 for one in SPANS)
+            text = " ".join(TAG.sub(" ", content).split())
+            for place in range(at, at + max(across, 1)):
+                row[place] = text if place == at or tag.lower() == "th" else ""
+                held |= {place: (down - 1, text)} if down > 1 else {}
+            at += max(across, 1)
+        if row:
+            is_head = heads == len(rows) and re.search(r"<td\b", source[0], re.IGNORECASE) is None
+            heads += is_head
+            row |= {place: "" if is_head else text for place, (_, text) in reaching.items()}
+            rows.append((found[0].count("\n", 0, source.start()), row))
+    if len(rows) < 2:
         return found[0]
-    lines.insert(1, "|" + "---|" * max(lines[0].count("|") - 1, 1))
+    width, heads = max(max(row) for _, row in rows) + 1, max(heads, 1)
+    names = {n: " ".join(filter(None, (row.get(n, "") for _, row in rows[:heads]))) for n in range(width)}
+    lines: list[str] = [""] * max(rows[min(heads, len(rows) - 1)][0] - 2, 0)
+    for place, row in [(0, names), (0, dict.fromkeys(range(width), "---")), *rows[heads:]]:
+        lines += ["||"] * (place - len(lines))  # a row of nothing
+        lines.append(f"| {' | '.join(row.get(n, '') for n in range(width))} |")
     return "\n".join([*lines, *[""] * max(found[0].count("\n") + 1 - len(lines), 1)])
 
 
@@ -296,7 +342,7 @@ def without_comments(text: str) -> str:
     return kept + text[at:]
 
 
-def _join(pieces: list[tuple[str, int]], section: tuple[str, ...], *, quoted: bool) -> Passage:
+def _join(pieces: list[tuple[str, int]], section: tuple[str, ...], *, quoted: bool, indent: int) -> Passage:
     """The lines of a passage as one; emphasis and code may run from line to line."""
     text = plain("\n".join(source.strip() for source, _ in pieces))
     marks: list[tuple[int, int]] = []
@@ -309,4 +355,4 @@ def _join(pieces: list[tuple[str, int]], section: tuple[str, ...], *, quoted: bo
         offset = found if found >= 0 else offset
         marks.append((offset if marks else 0, line))
         offset += len(shown_line) if found >= 0 else 0
-    return Passage(text, tuple(marks), section, quoted=quoted)
+    return Passage(text, tuple(marks), section, quoted=quoted, indent=indent)

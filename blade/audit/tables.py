@@ -19,6 +19,9 @@ from blade.report.values import stems
 TOTAL = re.compile(
     r"\W*(?:(?:grand\s+)?(?:total|sum|overall)s?(?:\s+\w+)?|all(?:\s+tasks|\s+rollouts)?|[Σ∑])\W*", re.IGNORECASE
 )
+MEAN = re.compile(
+    r"\W*(?:(?:macro|weighted|unweighted|overall)\W+)?(?:mean|average|avg|ø|moyenne|mittel\w*)\b", re.IGNORECASE
+)
 CHANGE = re.compile(r"Δ|\b(?:delta|diff|difference|change|gain|drop|gap)\b", re.IGNORECASE)
 SHARE_OF = re.compile(r"(?:%|percent|share)\s+of\s+(?:the\s+|all\s+)?([\d,]{2,})|\((?:of|n\s*=)\s*([\d,]{2,})\)", re.I)
 PARENTHESIS = re.compile(r"\([^()]*\)")
@@ -29,6 +32,8 @@ NEAR_MISS = 0.15
 """How far a total may be off and still be meant as one."""
 CHANCE = 1e-4
 """How likely a relation may be kept by chance and still be taken for meant."""
+LIKELY = 1e-2
+"""How likely it may be where signs, units or heads say that there is one."""
 
 
 class Cell(NamedTuple):
@@ -48,6 +53,9 @@ class Cell(NamedTuple):
     """What it is a part of, where the cell says."""
     share: Figure | None = None
     """Its share, where the cell says."""
+
+
+Line = Sequence[Cell | None]
 
 
 class Grid(NamedTuple):
@@ -90,15 +98,18 @@ def read_cell(table: Table, number: int, place: int) -> Cell | None:
     figures = [one for one in find_figures(text) if not one.word]
     pairs = find_pairs(text, figures)
     rest = figures[2:] if pairs else figures[1:]
-    if not figures or len(rest) > 1 or len(pairs) > 1 or (pairs and pairs[0].kind != "fraction"):
+    if not figures or len(rest) > 1 or len(pairs) > 1 or (pairs and pairs[0].kind not in ("fraction", "spread")):
         return None
     if (rest and "(" not in text) or (len(re.findall(r"[A-Za-z]{3,}", text)) > 1 and len(text) > 24):
         return None
     figure = figures[0]
     if not figure.unit and not pairs and re.search(r"%|percent", table.header[place]):
         figure = figure._replace(unit="%")
-    head = without_code_marks(row.cells[0]).strip() if row.cells else ""
-    whole, share = pairs[0].second if pairs else None, rest[0] if rest and rest[0].unit == "%" else None
+    head = next((one for cell in row.cells if (one := without_code_marks(cell).strip())), "")
+    whole, share = (
+        pairs[0].second if pairs and pairs[0].kind == "fraction" else None,
+        rest[0] if rest and rest[0].unit == "%" else None,
+    )
     return Cell(figure, row.line, head, table.header[place], text, whole, share)
 
 
@@ -113,9 +124,10 @@ def check_tables(grids: Sequence[Grid]) -> Iterator[Check]:
     for grid in grids:
         yield from check_column_totals(grid)
         yield from check_column_means(grid)
-        yield from check_row_totals(grid)
-        yield from check_relations(grid)
         yield from check_shares(grid)
+        for one in (grid, turned(grid)):
+            yield from check_relations(one)
+            yield from check_runs(one)
 
 
 def is_total_row(cell: Cell) -> bool:
@@ -149,45 +161,89 @@ def sums_of(cells: Sequence[Cell | None], is_total: Callable[[Cell], bool]) -> I
     if total is None or len(parts) < 2 or None in cells:
         return
     for whole, figures in ((total.figure, [one.figure for one in parts]), (total.whole, [one.whole for one in parts])):
-        known = [one for one in (*figures, whole) if one is not None and one.is_whole]
+        known = [one for one in (*figures, whole) if one is not None and one.unit != "%" and one.value >= 0]
         if whole is not None and len(known) == len(parts) + 1 and whole.value >= max(one.value for one in known):
-            true = sum(one.value for one in known[:-1])
-            yield Sum(total, abs(true - whole.value) / max(whole.value, 1.0), true)
+            true, spare = math.fsum(one.value for one in known[:-1]), sum(one.half for one in known if one.half < 0.5)
+            off = abs(true - whole.value) / max(whole.value, 1.0)
+            yield Sum(total, off if abs(true - whole.value) > spare + 1e-9 else 0.0, true)
 
 
 def check_column_totals(grid: Grid) -> Iterator[Check]:
     """A row of totals: a column that misses its sum by a little, or where another column keeps it."""
     sums = [one for cells in grid.columns.values() for one in sums_of(cells, is_total_row)]
-    most = math.inf if any(one.off == 0 and one.true for one in sums) else NEAR_MISS
-    yield from (not_the_sum(one) for one in sums if 0 < one.off <= most)
+    is_kept = any(one.off == 0 and one.true for one in sums)
+    for one in sums:
+        if 0 < one.off <= (math.inf if is_kept and one.total.figure.is_whole else NEAR_MISS):
+            yield not_the_sum(one)
 
 
 def check_column_means(grid: Grid) -> Iterator[Check]:
-    """A last row that holds the means of most columns: the column whose mean it is not."""
-    columns = [
-        [cell for cell in cells if cell] for cells in grid.columns.values() if cells[-1] and cells[-1].figure.half < 0.5
-    ]
-    found = [
-        (cells[-1], math.fsum(one.figure.value for one in cells[:-1]) / (len(cells) - 1))
-        for cells in columns
-        if len(cells) > LEAST_ROWS
-    ]
-    broken = [(cell, mean) for cell, mean in found if abs(cell.figure.value - mean) > 2 * cell.figure.half + 1e-9]
-    if len(found) - len(broken) >= 2 > len(broken):
-        yield from (wrong(cell, f"{mean:.4g}", "the mean of the rows above") for cell, mean in broken)
-
-
-def check_row_totals(grid: Grid) -> Iterator[Check]:
-    """A column of totals: rows whose counts do not add up where those of most rows do."""
-    rows = [grid.row(place) for place in range(len(grid.table.rows))]
-    sums = [one for row in rows for one in list(sums_of(row, is_total_column))[:1]]
-    kept = sum(one.off == 0 for one in sums)
-    if kept >= max(2, (1 - MOST_EXCEPTIONS) * len(sums)):
-        yield from (not_the_sum(one) for one in sums if one.off)
+    """A last row that is called a mean, or holds the means of most columns: the column whose mean it is not."""
+    lines = [[cell for cell in cells[:-1] if cell] for cells in grid.columns.values()]
+    counts = [line for line in lines if all(cell.figure.is_whole for cell in line)]
+    found: list[tuple[Cell, float, list[bool]]] = []
+    for line, cells in zip(lines, grid.columns.values(), strict=True):
+        last, values = cells[-1], [cell.figure.value for cell in line]
+        if last is not None and len(values) >= LEAST_ROWS - 1 and (last.figure.half < 0.5 or last.figure.unit == "%"):
+            means = [math.fsum(values) / len(values)]
+            for weights in (count for count in counts if len(count) == len(line)):
+                products = (weight.figure.value * value for weight, value in zip(weights, values, strict=True))
+                means.append(math.fsum(products) / max(sum(weight.figure.value for weight in weights), 1.0))
+            half = max(cell.figure.half for cell in (last, *line)) + last.figure.half
+            found.append((last, means[0], [abs(last.figure.value - one) <= half + 1e-9 for one in means]))
+    is_plain = sum(kept[0] for *_, kept in found) >= 2
+    broken = [(cell, mean) for cell, mean, kept in found if not (kept[0] if is_plain else any(kept))]
+    if (is_plain and len(broken) <= 1) or any(MEAN.match(cell.row) for cell, _ in broken):
+        for cell, mean in broken:
+            if abs(cell.figure.value - mean) <= MOST_EXCEPTIONS * abs(mean):
+                yield wrong(cell, f"{mean:.4g}", "the mean of the rows above")
 
 
 def not_the_sum(one: Sum) -> Check:
     return wrong(one.total, f"{one.true:,g}", "the parts add up to it")
+
+
+def turned(grid: Grid) -> Grid:
+    """The table with its rows as columns."""
+    lines = zip(*grid.columns.values(), strict=True)
+    cells = [[cell and cell._replace(row=cell.column, column=cell.row) for cell in line] for line in lines]
+    return Grid(grid.table, dict(enumerate(cells)))
+
+
+def check_runs(grid: Grid) -> Iterator[Check]:
+    """A column that is the sum of the columns next to it in most rows, whatever it is called: the rows it is not."""
+    columns = list(grid.columns.values())
+    for place, totals in enumerate(columns):
+        for run in neighbours(columns, place):
+            rows = [(cells[-1], cells[:-1]) for cells in zip(*run, totals, strict=True) if None not in cells]
+            sums = [one for total, parts in rows if total for one in [run_of(total, [p for p in parts if p])] if one]
+            is_total = any(is_total_column(one.total) for one in sums)
+            told = [is_total or sum(bool(p and p.figure.value) for p in parts) >= 2 for _, parts in rows]
+            kept = {one.true for one, is_telling in zip(sums, told, strict=False) if is_telling and not one.off}
+            kept -= {one for one in kept if one < 10}
+            broken = [one for one in sums if one.off]
+            is_meant = len(kept) >= 2 or (len(kept) == 1 and len(run) >= 3 and max(kept) >= 100)
+            if is_meant and all(told) and len(sums) == len(rows) and len(broken) <= max(1, MOST_EXCEPTIONS * len(sums)):
+                yield from (not_the_sum(one) for one in broken if one.off <= MOST_EXCEPTIONS)
+
+
+def neighbours(columns: Sequence[Line], place: int) -> Iterator[Sequence[Line]]:
+    """Columns that stand side by side right before or right behind one."""
+    for size in range(2, MOST_PARTS):
+        if size <= place:
+            yield columns[place - size : place]
+        if place + size < len(columns):
+            yield columns[place + 1 : place + 1 + size]
+
+
+def run_of(total: Cell, parts: Sequence[Cell]) -> Sum | None:
+    """A total with its parts, where all of them are of one unit and none is a share."""
+    figures = [one.figure for one in (total, *parts)]
+    if len({one.unit for one in figures}) > 1 or figures[0].unit == "%" or any(one.value < 0 for one in figures):
+        return None
+    true, spare = math.fsum(one.value for one in figures[1:]), sum(one.half for one in figures if one.half < 0.5)
+    off = abs(true - total.figure.value)
+    return Sum(total, off / max(total.figure.value, 1.0) if off > spare + 1e-9 else 0.0, true)
 
 
 Relation = Callable[[float, float], float]
@@ -195,34 +251,56 @@ RELATIONS: dict[str, Relation] = {
     "{b} minus {a}": lambda a, b: b - a,
     "the share of {a} in {b}": lambda a, b: 100.0 * a / b if b else math.nan,
     "{a} divided by {b}": lambda a, b: a / b if b else math.nan,
+    "{a} times {b}": lambda a, b: a * b,
+    "the change from {a} to {b} in per cent": lambda a, b: 100.0 * (b - a) / a if a else math.nan,
 }
 Row = tuple[Cell, Cell, Cell]
+MOST_COLUMNS = 16
+"""Beyond so many columns, relations are not looked for among all of them."""
+MOST_PARTS = 9
+SCALES = (1.0, 100.0, 1000.0, 1e6, 60.0, 3600.0, 0.01, 0.001, 1e-6, 1 / 60, 1 / 3600)
+"""What a product or quotient is multiplied by to be in other units."""
 
 
 def check_relations(grid: Grid) -> Iterator[Check]:
     """Columns of which one follows from two others in most rows: the rows in which it does not."""
     told: set[tuple[int, int]] = set()
-    columns = {**grid.columns, **{-place: shares_in(cells) for place, cells in grid.columns.items()}}
-    for places in permutations([place for place, cells in columns.items() if any(cells)], 3):
-        lines = zip(*(columns[place] for place in places), strict=True)
+    columns = dict(list(grid.columns.items())[:MOST_COLUMNS])
+    columns |= {-place: shares for place, cells in columns.items() if any(shares := shares_in(cells))}
+    triples = [(columns[a], columns[b], columns[c], c, max(a, b) + 1 == c) for a, b, c in permutations(columns, 3)]
+    for place, cells in columns.items():  # a difference may be from the first row
+        triples += [
+            ([one[0]] * len(one), one, [None, *cells[1:]], place, False) for one in columns.values() if one is not cells
+        ]
+    for first, second, third, place, is_side_by_side in triples:
+        lines = zip(first, second, third, strict=True)
         together = [(a, b, c) for a, b, c in lines if a is not None and b is not None and c is not None]
-        for name, relation in RELATIONS.items():
-            rows = together
+        for name, plain in RELATIONS.items():
+            relation, rows = plain, together
             if "minus" in name:  # a row of seconds may stand below one of percentages
-                rows = [row for row in rows if len({cell.figure.unit.replace("pp", "%") for cell in row}) == 1]
+                rows = [row for row in rows if len({cell.figure.unit.replace("pp", "%") for cell in row} - {""}) <= 1]
             if not fits(name, rows):
                 continue
+            taken = 0
+            if "times" in name or "divided" in name:
+                relation, taken = scaled(RELATIONS[name], rows)
             broken = [row for row in rows if not keeps(relation, row)]
-            telling = has_changed if "minus" in name else is_telling
+            telling = is_telling if not {"share", "divided", "times"}.isdisjoint(name.split()) else has_changed
             kept = {tuple(cell.figure.value for cell in row) for row in rows if row not in broken and telling(row)}
-            if len(kept) < LEAST_ROWS or not 0 < len(broken) <= MOST_EXCEPTIONS * len(rows):
+            is_share = "share" in name and all(row[0].figure.value <= row[1].figure.value for row in rows)
+            is_named = is_share or all(row[2].figure.signed for row in rows) or CHANGE.search(rows[0][2].column)
+            least = LEAST_ROWS - (is_share and is_side_by_side)
+            if len(kept) < least or not 0 < len(broken) <= (0.4 if len(kept) >= 3 else 0.5) * len(rows):
                 continue
-            if is_chance(len(kept), [row[2].figure.value for row in rows], max(slack(relation, row) for row in rows)):
+            width = sorted(slack(relation, row) for row in rows)[len(rows) // 2]
+            if chance(len(kept) - taken, [row[2].figure.value for row in rows], width) > (
+                LIKELY if is_named else CHANCE
+            ):
                 continue
             for a, b, c in broken:
-                if (c.line, places[2]) not in told:
-                    told.add((c.line, places[2]))
-                    true = relation(a.figure.value, b.figure.value)
+                true = relation(a.figure.value, b.figure.value)
+                if (c.line, place) not in told and not math.isnan(true):
+                    told.add((c.line, place))
                     yield wrong(c, f"{true:,.4g}", name.format(a=shown(a.column), b=shown(b.column)))
 
 
@@ -242,11 +320,11 @@ def has_changed(row: Row) -> bool:
     return row[2].figure.value != 0.0
 
 
-def is_chance(kept: int, values: Sequence[float], half: float) -> bool:
-    """Whether so many of some numbers may have met their targets by chance, each hit being this wide."""
+def chance(kept: int, values: Sequence[float], half: float) -> float:
+    """How likely so many of some numbers have met their targets by chance, each hit being this wide."""
     spread = max(values) - min(values)
     hit = min(1.0, 2 * half / spread) if spread else 1.0
-    return math.comb(len(values), kept) * hit**kept > CHANCE
+    return math.comb(len(values), kept) * hit**kept
 
 
 def fits(name: str, rows: Sequence[Row]) -> bool:
@@ -255,10 +333,30 @@ def fits(name: str, rows: Sequence[Row]) -> bool:
         return False
     units = [{cell.figure.unit for cell in column} for column in zip(*rows, strict=True)]
     if "share" in name:
-        return units[0] == units[1] == {""} and units[2] == {"%"}
-    if "divided" in name:
-        return units == [{""}, {""}, {""}] and all(row[2].figure.half < 0.5 for row in rows)
-    return CHANGE.search(rows[0][2].column) is not None
+        return units[0] == units[1] == {""} and all(0 <= row[2].figure.value <= 100 for row in rows)
+    if "divided" in name or "times" in name:
+        return all(len(one) == 1 and one != {"%"} for one in units) and is_varied(rows)
+    is_signed = any(row[2].figure.signed for row in rows) or CHANGE.search(rows[0][2].column) is not None
+    if "change" in name:
+        return is_signed and units[2] <= {"%"} and all(row[0].figure.unit == row[1].figure.unit for row in rows)
+    return is_signed
+
+
+def is_varied(rows: Sequence[Row]) -> bool:
+    """Whether none of three columns is the same in all rows."""
+    return all(len({row[place].figure.value for row in rows}) > 1 for place in range(3))
+
+
+def scaled(relation: Relation, rows: Sequence[Row]) -> tuple[Relation, int]:
+    """A product or quotient in the units of the third column, by the middle row; how many rows that takes."""
+    found = [
+        c.figure.value / made for a, b, c in rows if (made := relation(a.figure.value, b.figure.value)) and made == made
+    ]
+    scale = sorted(found)[len(found) // 2] if found else 1.0
+    near = min(SCALES, key=lambda one: abs(one - scale))
+    if abs(near - scale) <= 0.03 * near:
+        return (lambda a, b: near * relation(a, b)), 0
+    return (lambda a, b: scale * relation(a, b)), 2
 
 
 def slack(relation: Relation, row: Row) -> float:
@@ -295,20 +393,9 @@ def check_shares(grid: Grid) -> Iterator[Check]:
         if stated is not None and stated != whole:
             said = shown(grid.table.header[place])
             yield Check(grid.table.line, said, "contradicted", f"{whole:,}", "the shares below are of it", "", said)
-        yield from check_whole(grid, [(n, p) for n, p in pairs if not is_total_row(n)], whole)
         for n, p in (*pairs, *none):
-            if n.figure.value <= whole and not any(
-                agrees(p.figure, 100.0 * n.figure.value / one) for one in (whole, *grid.beside(n.line))
-            ):
+            if not any(agrees(p.figure, 100.0 * n.figure.value / one) for one in (whole, *grid.beside(n.line))):
                 yield wrong(p, f"{100.0 * n.figure.value / whole:.1f} %", f"{n.figure.value:,.0f} of {whole:,}")
-
-
-def check_whole(grid: Grid, pairs: Sequence[tuple[Cell, Cell]], whole: int) -> Iterator[Check]:
-    """Parts whose shares come to 100 %: they add up to the whole."""
-    total, shares = sum(n.figure.value for n, _ in pairs), math.fsum(p.figure.value for _, p in pairs)
-    cells = [cell for cells in grid.columns.values() for cell in cells if cell and cell.figure.value == whole]
-    if total != whole and cells and abs(shares - 100.0) <= 1.2 * math.fsum(p.figure.half for _, p in pairs):
-        yield wrong(cells[0], f"{total:,g}", "parts that come to 100 % add up to it")
 
 
 def best_whole(pairs: Sequence[tuple[Cell, Cell]], stated: int | None) -> tuple[int, int]:

@@ -53,6 +53,40 @@ AREAS = """
 | z | 44 | 18 (40.9%) |
 | v | 32 | 21 (65.6%) |
 """
+CHANGES = """
+| Part | Old | New | Change |
+|---|---|---|---|
+| search | 200 | 250 | +25.0% |
+| plan | 160 | 120 | -25.0% |
+| write | 90 | 99 | {change} |
+| check | 40 | 62 | +55.0% |
+"""
+ABLATED = """
+| Variant | Score | Gap |
+|---|---|---|
+| full | 71.0 | – |
+| no plan | 63.5 | -7.5 |
+| no tools | 40.2 | {gap} |
+| no notes | 68.8 | -2.2 |
+| none | 30.1 | -40.9 |
+"""
+SPANS = """
+<table>
+<tr><th rowspan="2">Area</th><th rowspan="2">Runs</th><th colspan="2">New</th></tr>
+<tr><th>passed</th><th>rate</th></tr>
+<tr><td>x</td><td>80</td><td>60</td><td>75.0%</td></tr>
+<tr><td>y</td><td>50</td><td>21</td><td>{rate}</td></tr>
+<tr><td>z</td><td>64</td><td>16</td><td>25.0%</td></tr>
+</table>
+"""
+COMMAS = """
+| Art | Zahl | Quote | Preis |
+|---|---|---|---|
+| a | 1.200 | 40,0 % | 1,25 |
+| b | 900 | {share} | 2,50 |
+| c | 600 | 20,0 % | 3,75 |
+| d | 300 | 10,0 % | 0,10 |
+"""
 MEANS = """
 | Set | a | b | c |
 |---|---|---|---|
@@ -166,6 +200,40 @@ MEANS = """
         ),
         pytest.param(
             f"{KINDS}\n## Later\n{KINDS}", f"{KINDS}\n## Later\n{KINDS.replace('53', '54')}", ["54"], id="twice"
+        ),
+        pytest.param(CHANGES.format(change="+10.0%"), CHANGES.format(change="+14.0%"), ["+14.0%"], id="changes"),
+        pytest.param(ABLATED.format(gap="-30.8"), ABLATED.format(gap="-36.8"), ["-36.8"], id="gaps_to_the_first_row"),
+        pytest.param(SPANS.format(rate="42.0%"), SPANS.format(rate="52.0%"), ["52.0%"], id="merged_cells"),
+        pytest.param(COMMAS.format(share="30,0 %"), COMMAS.format(share="36,0 %"), ["36.0 %"], id="decimal_commas"),
+        pytest.param(
+            "Of the 60 failures\n\n- 30 hang\n- 20 crash\n- 10 lie",
+            "Of the 60 failures\n\n- 30 hang\n- 26 crash\n- 10 lie",
+            ["60"],
+            id="a_list_under_its_total",
+        ),
+        pytest.param(
+            "The 228 runs fall into four groups: 96 hang, 71 crash, 38 lie, and 23 of other kinds.",
+            "The 228 runs fall into four groups: 96 hang, 71 crash, 38 lie, and 33 of other kinds.",
+            ["228"],
+            id="parts_behind_a_colon",
+        ),
+        pytest.param(
+            "In 26 of these 41 runs it asked. The other 15 guessed.",
+            "In 26 of these 41 runs it asked. The other 18 guessed.",
+            ["18"],
+            id="what_is_left",
+        ),
+        pytest.param(
+            "We gave 120 tasks to three agents each (360 runs).",
+            "We gave 120 tasks to three agents each (300 runs).",
+            ["300"],
+            id="so_many_each",
+        ),
+        pytest.param(
+            "### Wrong file (14 cases)\n\n| Cause | n |\n|---|---|\n| wrong file | 14 |\n| too slow | 5 |",
+            "### Wrong file (16 cases)\n\n| Cause | n |\n|---|---|\n| wrong file | 14 |\n| too slow | 5 |",
+            ["16"],
+            id="a_heading_and_its_row",
         ),
         pytest.param(
             "We ran 80 tasks.\n\n## End\n\n- Time: 31 (38.8%)\n- Parsing: 8 tasks (10%)\n- Passed: 23 (28.7%)",
