@@ -512,6 +512,7 @@ class Binder:
                 if (
                     one.kind == "count"
                     and one.value
+                    and one != value  # nothing is its own whole
                     and (one.address == f"{place}/n" or one.leaf == {noun or value.counted})
                 ):
                     yield one

@@ -131,6 +131,7 @@ FALSE = [
     ("Never: `20`, `24`, `25`.", "25"),
     ("`num_tool_calls` is 1 in 15 failing rollouts, over 7 tasks, such as `20`.", "20"),
     ("No `hard` task sometimes passes.", "sometimes"),
+    ("168 of 168 rollouts finished with a message.", "168"),
 ]
 UNDER = "# Findings\n\n## Answer\n\n"
 
