@@ -71,10 +71,16 @@ def kind_of(probe: Probe) -> str | None:
 
 
 def recognises_folder(probe: Probe) -> bool:
-    top = [kind for file in loose_files(probe.path) if (kind := kind_of(Probe(file)))]
-    if top.count("report") > 1:
+    """Whether a folder is one run; one that holds rows of another kind beside it is several, each read by itself."""
+    probes = [Probe(file) for file in loose_files(probe.path) if not file.name.endswith(SUFFIXES)]
+    top = [kind_of(one) for one in probes]
+    if top.count("report") > 1 or any(
+        kind is None and (one.is_array or one.path.suffix == ".jsonl") for one, kind in zip(probes, top, strict=True)
+    ):
         return False
-    if "predictions" in top or any(True for _ in trajectories(probe.path, most=LOOKED_AT)):
+    found = {file.parent for file in trajectories(probe.path, most=LOOKED_AT)}
+    others = [sub for sub in subfolders(probe.path)[:LOOKED_AT] if sub not in found and any(sub.glob("*.json*"))]
+    if "predictions" in top or probe.path in found or len(found) > len(others):
         return True
     return any(kind_of(Probe(file)) == "instance" for file in instance_reports(probe.path, most=LOOKED_AT)) or (
         "report" in top and (probe.path / "logs").is_dir()

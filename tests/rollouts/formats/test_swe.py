@@ -280,6 +280,23 @@ def test_each_of_the_family_is_recognised(part: str, name: str) -> None:
     assert reader is not None and reader.name == name
 
 
+@pytest.mark.parametrize("beside", ["rows.jsonl", "trials.json", "other/rows.jsonl"])
+def test_rows_of_another_kind_beside_a_trajectory_are_read_too(batch: Path, tmp_path: Path, beside: str) -> None:
+    folder = tmp_path / "mixed"
+    rows = folder / beside
+    rows.parent.mkdir(parents=True)
+    rows.write_text(
+        '[{"task_id": "a", "reward": 1}]' if beside.endswith(".json") else '{"task_id": "a", "reward": 1}\n'
+    )
+    attempt = folder / "sub" / "org__repo-1.traj.json"
+    attempt.parent.mkdir()
+    shutil.copy(batch / "org__repo-1" / attempt.name, attempt)
+
+    found = find_inputs([str(folder)])
+
+    assert rows in found and any(path in (attempt, attempt.parent) for path in found)
+
+
 def test_attempts_are_found_again_by_their_place() -> None:
     for reader, path in ((swe_bench, BATCH), (openhands, OUTPUT), (swe_bench, BATCH / "p__m.run1.json")):
         everything = [one for one in reader.read(path) if isinstance(one, Rollout)]
