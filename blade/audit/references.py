@@ -160,7 +160,7 @@ class References:
         self.buckets_said = set()
         for found in BUCKET.finditer(text):
             bucket = (found[1] or found[2]).lower()
-            known = [one for one in said_of if one.task in self.buckets]
+            known = [one for one in meant(said_of, found, text) if one.task in self.buckets]
             proven |= {one.task for one in known if bucket in self.buckets[one.task]}
             placed = [one for one in known if is_said_of(one, found, text)]
             self.buckets_said |= {bucket for one in placed if bucket in self.buckets[one.task]}
@@ -234,7 +234,7 @@ class References:
         return problem
 
     def check_labels(self, text: str, line: int, named: Sequence[Named]) -> Iterator[tuple[Check, str]]:
-        """Every label that a text gives to a task: a lone one to all of its clause, else each to those before it."""
+        """Every label that a text gives to a task; of several labels each goes to the tasks before it."""
         found = list(LABEL.finditer(without_quotes(text)))
         meanings = {meaning.lower(): code for code, meaning in CAUSES.items()}
         codes = [meanings.get(label[0].lower().removesuffix("s"), label[0].rstrip("?")) for label in found]
@@ -242,10 +242,8 @@ class References:
             if not re.fullmatch(rf"(?:{CODES})(?:\+(?:{CODES}))*", code):
                 continue
             after = max(found[place - 1].start() if place else -2, -2) if len(set(codes)) > 1 else -2
-            clause = text.rfind(";", 0, label.start())
-            for one in named:
-                is_meant = one.start < 0 or (one.start > clause and (len(set(codes)) == 1 or one.start < label.start()))
-                if not is_meant or (one.start >= 0 and one.start <= after) or one.task not in self.evidence.tasks:
+            for one in meant([one for one in named if not 0 <= one.start <= after], label, text):
+                if one.task not in self.evidence.tasks or (len(set(codes)) > 1 and one.start > label.start()):
                     continue
                 true, why = self.causes.get(one.task), f"label of task {one.task}"
                 if true is not None and set(code.split("+")) <= set(true.rstrip("?").split("+")):
@@ -303,6 +301,14 @@ def has_words(text: str, piece: str) -> bool:
         in f" {' '.join(WORDS.findall(without_code_marks(shape(text))))} "
         for shape in (str, plain)
     )
+
+
+def meant(named: Sequence[Named], found: re.Match[str], text: str) -> list[Named]:
+    """The tasks that a bucket or a label is given to: those before it in its clause, else those behind it."""
+    start, end = text.rfind(";", 0, found.start()), text.find(";", found.end())
+    before = [one for one in named if max(start, 0) <= one.start < found.start()]
+    behind = [one for one in named if one.start >= found.end() and (one.start < end or end < 0)]
+    return [one for one in named if one.start < 0] + (before or behind)
 
 
 def is_said_of(one: Named, found: re.Match[str], text: str) -> bool:

@@ -68,6 +68,7 @@ def template(value: "Value") -> str:
     """What to write in a text."""
     if value.kind == "real" and not value.written.endswith("| ci"):
         is_p_value = value.written.endswith(("p_value", "q_value"))
-        form = "p_value" if is_p_value else "pct" if 0.0 <= value.value <= 1.0 else "num"
+        is_share = 0.0 <= value.value <= 1.0 and not value.written.startswith("effort")  # effort has units of its own
+        form = "p_value" if is_p_value else "pct" if is_share else "num"
         return f"{{{{ {value.written} | {form} }}}}"
     return f"{{{{ {value.written}{' | count' if value.kind == 'count' else ''} }}}}"

@@ -132,6 +132,9 @@ FALSE = [
     ("`num_tool_calls` is 1 in 15 failing rollouts, over 7 tasks, such as `20`.", "20"),
     ("No `hard` task sometimes passes.", "sometimes"),
     ("168 of 168 rollouts finished with a message.", "168"),
+    ("Task `20` never passes; task `24` does.", "24"),
+    ("Task `0` always passes, task `1` does not.", "1"),
+    ("Task `18` is labelled TI; task `19` is not.", "19"),
 ]
 UNDER = "# Findings\n\n## Answer\n\n"
 
