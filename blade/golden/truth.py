@@ -78,11 +78,6 @@ class Truth:
         """Whether a citation names no rollout of the run; nobody can tell without rollouts."""
         return bool(self.texts) and citation.partition("#")[0] not in self.texts
 
-    @cached_property
-    def squeezed_texts(self) -> dict[str, str]:
-        """What every rollout says, for quotes."""
-        return {key: squeezed(text) for key, text in self.texts.items()}
-
 
 def squeezed(text: str) -> str:
     """Text as it is seen, with every run of white space made one space."""
@@ -135,6 +130,6 @@ def why_false(check: Check, truth: Truth) -> str:
     elif missing := [citation for citation in check.citations if truth.lacks(citation)]:
         return f"there is no rollout {missing[0]}"
     elif check.quote and truth.texts:
-        said = truth.squeezed_texts[check.citations[0].partition("#")[0]]
+        said = squeezed(truth.texts[check.citations[0].partition("#")[0]])
         return "" if squeezed(check.quote) in said else f"{check.citations[0]} does not say {check.quote!r}"
     return ""

@@ -13,15 +13,6 @@ from random import Random
 from blade.golden.drafting import LABELS
 from blade.golden.facts import Fact
 
-FRAMES = {
-    "facts in doubt": "Perhaps ….",
-    "facts as questions": "Is it so that …?",
-    "facts called false": "There is no evidence that ….",
-    "facts of another run": "In the previous run, ….",
-    "facts somebody else says": "> ….",
-    "facts nobody sees": "<!-- …. -->",
-}
-"""Words around a fact, by which a report does not stand for it."""
 SEED = 20_24
 MOST_COLUMNS = 10
 LABEL_CODE = re.compile(rf"(?<![\w+-])(?:{'|'.join(LABELS)})(?:\+(?:{'|'.join(LABELS)}))*\??(?![\w+-])")
@@ -77,20 +68,9 @@ def sentences_of(table: list[str]) -> Iterator[str]:
 def adversaries(golden: str, facts: Sequence[Fact], shallow: str, *, other: str | None = None) -> dict[str, str]:
     """Every worthless report by name; `other` is the golden report of another model, where there is one."""
     told = [fact.fact.rstrip(". ") for fact in facts]
-    values = (re.findall(r"`[^`]+`|\b[A-Z]{2}\b|\d[\d.,]*(?: %)?", one) for one in told)
-    lists = {
-        "anchor facts alone": [f"{one}." for one in told],
-        "anchor facts with other numbers": [f"{scrambled(one)}." for one in told],
-        "only negated facts": [f"{deny(one)}." for one in told],
-        "shuffled facts": [mixed(one) for one in told],
-        "anchor words alone": mixed(" ".join(told)).split(),
-        "bare values": [", ".join(found) for found in values if found],
-        **{name: [frame.replace("…", one[:1].lower() + one[1:]) for one in told] for name, frame in FRAMES.items()},
-    }
-    negated = "\n".join(f"- {deny(one)}." for one in told)
+    stated, negated = "\n\n".join(f"{one}." for one in told), "\n".join(f"- {deny(one)}." for one in told)
     made = {
         "shuffled words": within_parts(golden, mixed),
-        "shuffled sentences inside": re.sub(r"^(?![#|]).+$", lambda line: mixed(line[0]), golden, flags=re.MULTILINE),
         "keyword-stuffed template": within_parts(golden, lambda body: ", ".join(sorted(set(body.split())))),
         "anchor facts negated": f"{golden}\n## Findings\n\n{negated}\n",
         "every sentence negated": PASSES.sub(r"not \1", VERBS.sub(r"\1 not", golden)),
@@ -102,7 +82,8 @@ def adversaries(golden: str, facts: Sequence[Fact], shallow: str, *, other: str 
         "sections swapped": swapped(golden),
         "negations nobody sees": VERBS.sub("\\1 n\u200bot", golden),
         "report taken back": f"{golden}\nEverything in this report is false.\n",
-        **{name: f"{shallow}\n## Findings\n\n" + "\n\n".join(lines) + "\n" for name, lines in lists.items()},
+        "anchor facts alone": f"{shallow}\n## Findings\n\n{stated}\n",
+        "anchor words alone": f"{shallow}\n## Findings\n\n{mixed(stated)}\n",
     }
     made |= {"another model's report": other} if other is not None else {}
     return {name: text for name, text in made.items() if text != golden}  # a report without ids has none to replace
