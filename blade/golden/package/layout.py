@@ -10,7 +10,7 @@ from pathlib import Path
 
 SIDECARS = ("materialized_inputs", "reward_profiling", "aggregate", "agent_metrics", "failures")
 """Words in the names of files that stand beside rollouts and hold none."""
-REPORT = re.compile(r"(?P<model>.+?)(?P<sep>[_-])golden[_-]report\.md")
+REPORT = re.compile(r"(.+?)[_-]golden[_-]report\.md")
 SKILL_SETTING = re.compile(r"\bskill:\s*[\"']?([A-Za-z0-9-]+)")
 SUCCESS_SETTING = re.compile(r"\bsuccess:\s*(?:\"([^\"]+)\"|'([^']+)'|([^,}\n#]+))")
 REPEATS_SETTING = re.compile(r"\bnum_repeats:\s*([0-9]+)")
@@ -97,17 +97,17 @@ def checkouts(folder: Path) -> list[Path]:
 
 def find_reports(golden: Path) -> list[GoldenFiles]:
     """Every golden report of a folder with what stands beside it, in name order."""
-    found = [(path, match) for path in sorted(golden.glob("*.md")) if (match := REPORT.fullmatch(path.name))]
-    return [golden_files(path, match["model"]) for path, match in found]
+    return [golden_files(path) for path in sorted(golden.glob("*.md")) if REPORT.fullmatch(path.name)]
 
 
-def golden_files(report: Path, model: str) -> GoldenFiles:
+def golden_files(report: Path) -> GoldenFiles:
     """The files that belong to a report; both ways of spelling their names are known."""
 
     def beside(*names: str) -> Path | None:
         return next((report.with_name(name) for name in names if report.with_name(name).is_file()), None)
 
-    stem = report.name.removesuffix(".md")
+    named = REPORT.fullmatch(report.name)
+    stem, model = report.stem, named[1] if named else report.stem
     return GoldenFiles(
         model=model,
         report=report,
