@@ -54,15 +54,10 @@ class Built(msgspec.Struct, frozen=True, kw_only=True):
     evidence: Evidence
     """What it was made from."""
 
-    @property
-    def report(self) -> str:
-        """The report's text."""
-        return self.rendered.text
-
     def faults(self) -> list[Check]:
         """What in the report is wrong, or carries no address."""
         claimed = self.rendered.with_lines(self.constants)
-        return check_report(self.report, evidence=self.evidence, claimed=claimed).faults
+        return check_report(self.rendered.text, evidence=self.evidence, claimed=claimed).faults
 
 
 def build(source: Source, model: str) -> Built:

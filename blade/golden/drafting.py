@@ -34,9 +34,8 @@ Draft = tuple[Difficulty, str, Check | None]
 
 def draft_facts(truth: Truth, *, most: int, benchmark: str, model: str, report: str | None = None) -> FactsFile:
     """At most so many facts about a run; of its report, where there is one, only what it asserts is drafted."""
-    said = None if report is None else read_passages(report)
-    if said is not None and not truth.stated.get("tasks"):
-        drafts = drafts_from_report(said, most)
+    if report is not None and not truth.stated.get("tasks"):
+        drafts = drafts_from_report(read_passages(report), most)
     else:
         kinds = (causes, proofs, contrasts, orders, groups, modes, totals)
         # Some of each kind in turn, so that a short list still has all of them; each check once.
@@ -46,8 +45,8 @@ def draft_facts(truth: Truth, *, most: int, benchmark: str, model: str, report: 
             by_check.setdefault(draft[2], draft)
         drafts = list(by_check.values())
     facts = [Fact(id="", fact=sentence, difficulty=size, check=check) for size, sentence, check in drafts]
-    if said is not None and truth.stated.get("tasks"):
-        judge = Judge(said)  # a fact that the golden report itself leaves out anchors nothing
+    if report is not None and truth.stated.get("tasks"):
+        judge = Judge(report)  # a fact that the golden report itself leaves out anchors nothing
         facts = [fact for fact in facts if judge.wanted(fact).share >= LEAST_ASSERTED]
     return FactsFile(
         benchmark=benchmark,

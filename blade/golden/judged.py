@@ -18,10 +18,8 @@ from blade.llm.model import Model
 
 
 class Judged(msgspec.Struct, frozen=True, kw_only=True):
-    """A judgement and what it was made against."""
+    """A judgement, and what a model had to do with it."""
 
-    files: GoldenFiles
-    """The golden package."""
     judgement: Judgement
     """What the report is worth."""
     vote: Vote | None = None
@@ -51,7 +49,7 @@ def judge_report(report: str, files: GoldenFiles, *, asked: Model | None = None)
         audit = check_report(report, evidence=evidence)
         checked = [as_statement(one) for one in (*audit.supported, *audit.contradicted)]
     found = judge(report, golden, facts, checked=checked, found=vote.found if vote else ())
-    return Judged(files=files, judgement=found, vote=vote)
+    return Judged(judgement=found, vote=vote)
 
 
 def as_statement(check: Check) -> Statement:
@@ -84,7 +82,7 @@ def check_golden_report(golden: Path, report: str, model: str | None = None) -> 
     if source.place(model, NARRATIVE).is_file():
         built = build(source, model)
         claimed = built.rendered.with_lines(built.constants)
-        is_ours = len(set(built.report.splitlines()) & set(report.splitlines())) > len(report.splitlines()) / 2
+        is_ours = len(set(built.rendered.text.splitlines()) & set(report.splitlines())) > len(report.splitlines()) / 2
         return check_report(report, evidence=built.evidence, claimed=claimed if is_ours else None)
     if model not in source.rollouts:
         return None

@@ -16,7 +16,8 @@ from difflib import SequenceMatcher
 from typing import Literal
 
 from blade.golden.facts import Fact
-from blade.golden.passages import Passage, Passages, code_value, number_value
+from blade.golden.passages import Passage, Passages, code_value, number_value, read_passages
+from blade.golden.shallow import make_shallow
 
 Verdict = Literal["met", "denied", "absent"]
 LEAST = 0.5
@@ -113,9 +114,9 @@ def held(values: frozenset[str], one: Passage, rarity: Rarity) -> float:
 class Judge:
     """Holds reports against one golden report."""
 
-    def __init__(self, golden: Passages) -> None:
-        self.golden = golden
-        self.rarity = Rarity(golden.each)
+    def __init__(self, golden: str) -> None:
+        self.golden, self.totals = read_passages(golden), read_passages(make_shallow(golden))
+        self.rarity = Rarity(self.golden.each)
         self._wanted: dict[str, Wanted] = {}
 
     def wanted(self, fact: Fact) -> Wanted:

@@ -65,7 +65,7 @@ def validate(
     found += [check for one in wanted for check in structural[one]]
     for one in (phase for phase in wanted if engine and phase in ENGINE_CHECKS):
         if all(find_spec(name) is not None for name in ENGINE_NEEDS):
-            found += import_module("blade.golden.package.engine").check(package, one)
+            found += import_module("blade.golden.guard").engine_checks(package, one)
         else:
             found.append(skipped(one, ENGINE_CHECKS[one]))
     return found
