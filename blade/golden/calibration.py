@@ -16,7 +16,7 @@ from typing import Literal
 from blade.golden.drafting import LABELS
 from blade.golden.facts import Fact, read_facts
 from blade.golden.judge import Judgement, judge
-from blade.golden.package.layout import GoldenFiles, find_reports
+from blade.golden.package.layout import FACTS, PARAPHRASE, SHALLOW, GoldenFiles, find_reports
 
 Role = Literal["golden", "paraphrase", "shallow", "adversary"]
 LEAST: dict[Role, float] = {"golden": 0.90, "paraphrase": 0.70}
@@ -105,15 +105,16 @@ def calibrate_package(files: GoldenFiles, others: Sequence[GoldenFiles]) -> Cali
     Raises:
         FactsError: its facts cannot be read.
     """
-    golden = files.report.read_text(encoding="utf-8")
-    other = next((one for one in others if one.model != files.model and not one.is_comparison), None)
-    by_hand = files.report.with_name(f"{files.model}_paraphrase.md")
+
+    def text_of(path: Path | None) -> str | None:
+        return path.read_text(encoding="utf-8") if path is not None and path.is_file() else None
+
     scored = calibrate(
-        golden,
-        read_facts(files.facts).anchor_facts if files.facts else [],
-        files.shallow.read_text(encoding="utf-8") if files.shallow else "",
-        other=other.report.read_text(encoding="utf-8") if other else None,
-        rewritten=by_hand.read_text(encoding="utf-8") if by_hand.is_file() else None,
+        files.report.read_text(encoding="utf-8"),
+        read_facts(files.beside(FACTS)).anchor_facts,
+        text_of(files.beside(SHALLOW)) or "",
+        other=text_of(next((one.report for one in others if one != files and not one.is_comparison), None)),
+        rewritten=text_of(files.beside(PARAPHRASE)),
     )
     return Calibration(model=files.model, scored=scored)
 
@@ -121,7 +122,7 @@ def calibrate_package(files: GoldenFiles, others: Sequence[GoldenFiles]) -> Cali
 def calibrate_folder(golden: Path) -> list[Calibration]:
     """The calibration of every golden package of a folder that has facts to be judged by; comparisons have none."""
     reports = find_reports(golden)
-    return [calibrate_package(files, reports) for files in reports if files.facts is not None]
+    return [calibrate_package(files, reports) for files in reports if files.beside(FACTS).is_file()]
 
 
 def split_sections(report: str) -> list[tuple[str, str]]:

@@ -14,18 +14,17 @@ from blade.audit.check import check_report
 from blade.audit.evidence import evidence_of
 from blade.audit.verdicts import Check
 from blade.errors import BladeError, Problem
-from blade.golden.build import METRICS, REPORT, Built, build, sidecar_of
+from blade.golden.build import Built, build, sidecar_of
 from blade.golden.facts import FactsError, read_facts
 from blade.golden.package.checks import Check as PackageCheck
 from blade.golden.package.checks import Phase, judged, skipped, some
-from blade.golden.package.layout import GoldenFiles, Package, find_reports
+from blade.golden.package.layout import FACTS, METRICS, REPORT, VERSUS, GoldenFiles, Package, find_reports
 from blade.golden.package.rows import read_rows_with_text
-from blade.golden.sources import NARRATIVE, VERSUS, Source, diagnose_model, source_of
+from blade.golden.sources import NARRATIVE, Source, diagnose_model, source_of
 from blade.golden.support import Judge
 from blade.golden.truth import Truth, why_false
 from blade.skillkit.check import Rules, check_skill
 
-FACTS = "_anchor_facts.json"
 MOST_SHOWN = 90
 
 
@@ -42,8 +41,7 @@ class Guarded(msgspec.Struct, frozen=True, kw_only=True):
 
 def check_source(source: Source) -> list[Guarded]:
     """Every package of a benchmark; a report without a narrative is one that nobody can build again."""
-    reports = {path.name.removesuffix(REPORT) for path in source.folder.glob(f"*{REPORT}")}
-    wanted = sorted({*source.models(), *reports})
+    wanted = sorted({*source.models(), *(files.model for files in find_reports(source.folder))})
     return [Guarded(benchmark=source.benchmark, model=model, problems=check_package(source, model)) for model in wanted]
 
 
@@ -55,7 +53,7 @@ def check_package(source: Source, model: str) -> list[Problem]:
         return [Problem(where=f"{source.benchmark}/{model}", message=str(error), hint="Correct the sources.")]
     problems = [*drift(source, built), *as_problems(built.faults(), f"{model}{REPORT}")]
     if VERSUS not in model:
-        problems += check_facts(source, model, built.files[f"{model}{METRICS}"], built.rendered.text)
+        problems += check_facts(source, model, built.files[f"{model}{METRICS}"], built.text)
     return problems
 
 

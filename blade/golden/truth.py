@@ -12,7 +12,7 @@ from typing import Any
 
 from blade.audit.markdown import visible
 from blade.golden.facts import Check
-from blade.golden.package.layout import golden_files, rollouts_beside
+from blade.golden.package.layout import METRICS, GoldenFiles, rollouts_beside
 from blade.golden.package.rows import SHARE_TOLERANCE, read_rows_with_text
 
 
@@ -86,9 +86,9 @@ def walk(value: Any, path: str) -> Iterator[Any]:
 
 def truth_beside(report: Path) -> Truth:
     """The truth about the run of a golden report: what stands beside it and, where they are found, the rollouts."""
-    files = golden_files(report)
-    stated = json.loads(files.metrics.read_text(encoding="utf-8")) if files.metrics is not None else {}
-    rollouts = rollouts_beside(report, files.model)
+    files = GoldenFiles(report)
+    metrics, rollouts = files.beside(METRICS), rollouts_beside(files)
+    stated = json.loads(metrics.read_text(encoding="utf-8")) if metrics.is_file() else {}
     texts = read_rows_with_text(rollouts) if rollouts is not None else {}
     return Truth(stated=stated if isinstance(stated, dict) else {}, texts=texts)
 

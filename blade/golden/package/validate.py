@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from blade.golden.package.checks import PHASES, Check, Phase, judged, skipped, some
-from blade.golden.package.layout import GoldenFiles, Package, find_package, find_reports
+from blade.golden.package.layout import FACTS, METRICS, SHALLOW, GoldenFiles, Package, find_package, find_reports
 from blade.golden.package.rows import (
     REPEAT_FIELDS,
     REWARD_FIELDS,
@@ -186,12 +186,12 @@ def check_golden(package: Package, *, least_facts: int) -> Iterator[Check]:
         if not files.is_comparison:
             yield from check_metrics(files, package, runs)
             yield from check_facts(files, least_facts)
-        if not files.is_comparison and files.shallow is not None:
-            name, control = files.shallow.name, files.shallow.read_text(encoding="utf-8", errors="replace")
-            is_made = control.strip() == make_shallow(text).strip()
+        shallow = files.beside(SHALLOW)
+        if not files.is_comparison and shallow.is_file():
+            is_made = shallow.read_text(encoding="utf-8", errors="replace").strip() == make_shallow(text).strip()
             bad = "" if is_made else "is not what make-shallow gives for the report"
             hint = "Run make-shallow again whenever the report changes."
-            yield judged("golden", "is the report without its findings", bad, hint, name=name)
+            yield judged("golden", "is the report without its findings", bad, hint, name=shallow.name)
 
 
 def check_text(name: str, text: str, runs: dict[str, Rows]) -> Iterator[Check]:
@@ -219,20 +219,19 @@ def check_text(name: str, text: str, runs: dict[str, Rows]) -> Iterator[Check]:
 
 def check_metrics(files: GoldenFiles, package: Package, runs: dict[str, Rows]) -> Iterator[Check]:
     """The metrics sidecar: there, readable, and what the rollouts give."""
-    name = f"{files.report.name.removesuffix('.md')}_metrics.json" if files.metrics is None else files.metrics.name
-    check, run = partial(judged, "golden", name=name), runs.get(files.model)
-    stated = None if files.metrics is None else read_object(files.metrics)
+    place, run = files.beside(METRICS), runs.get(files.model)
+    check, stated = partial(judged, "golden", name=place.name), read_object(place)
     known = [field for field in KNOWN if stated and stated.get(field) is not None]
     bad = ""
     if stated is None:
-        bad = "is missing" if files.metrics is None else "is not a JSON object"
+        bad = "is not a JSON object" if place.is_file() else "is missing"
     elif len(known) < LEAST_KNOWN:
         bad = f"has {some(known) or 'none'} of {', '.join(KNOWN)}, fewer than {LEAST_KNOWN}"
     yield check(f"says {some(known, 6)}", bad, "`blade golden build` writes it from the rollouts.")
     if stated is None or bad:
         return
     if run is None:
-        yield skipped("golden", f"{name}: follows from the rollouts", f"no rollouts/{files.model}.jsonl")
+        yield skipped("golden", f"{place.name}: follows from the rollouts", f"no rollouts/{files.model}.jsonl")
         return
     wrong = some(differences(stated, count_totals(run, package.success)), 3)
     hint = "Build it again from the rollouts; never edit it by hand."
@@ -241,11 +240,11 @@ def check_metrics(files: GoldenFiles, package: Package, runs: dict[str, Rows]) -
 
 def check_facts(files: GoldenFiles, least: int) -> Iterator[Check]:
     """The anchor facts: enough, well-formed, and different from each other."""
-    name = f"{files.model}_anchor_facts.json" if files.facts is None else files.facts.name
-    check, stated = partial(judged, "golden", name=name), None if files.facts is None else read_object(files.facts)
+    place = files.beside(FACTS)
+    check, stated = partial(judged, "golden", name=place.name), read_object(place)
     facts = (stated or {}).get("anchor_facts")
     if not isinstance(facts, list) or not all(isinstance(fact, dict) for fact in facts):
-        bad = "is missing" if files.facts is None else "has no list of objects under anchor_facts"
+        bad = "has no list of objects under anchor_facts" if place.is_file() else "is missing"
         yield check("", bad, "Draft them with extract-anchor-facts, then review them.")
         return
     draft = ", drafts that wait for review" if stated and stated.get("review_required") else ""
