@@ -24,7 +24,7 @@ MOST: dict[Role, float] = {"shallow": 0.40, "adversary": 0.40}
 LEAST_AUC = 1.0
 SEED = 20_24
 MOST_COLUMNS = 10
-LABEL_CODE = re.compile(rf"(?<![\w+-])(?:{'|'.join(LABELS)})(?:\+(?:{'|'.join(LABELS)}))*\??(?![\w+-])")
+LABEL = re.compile(rf"(?<![\w-])(?:{'|'.join([*LABELS, *LABELS.values()])})(?![\w-])")
 CITED = re.compile(r"(?<=`)([^`\s:]+):([0-9]{1,4})(#[0-9]+)?(?=`)")
 FIGURE = re.compile(r"(?<![\w`@^:#.-])\d[\d,]*(?:\.\d+)?(?![\w`:#@^-]|\.\d)")
 QUOTED = re.compile(r"“(`?)([^”`]{3,})(`?)”")
@@ -179,7 +179,7 @@ def adversaries(golden: str, facts: Sequence[Fact], shallow: str, *, other: str 
         "numbers scrambled": scrambled(golden),
         "numbers scrambled, facts negated": f"{scrambled(golden)}\n## Findings\n\n{negated}\n",
         "ids replaced": CITED.sub(lambda cited: f"{cited[1]}:{int(cited[2]) + 7}{cited[3] or ''}", golden),
-        "quotes altered": QUOTED.sub(altered, golden),
+        "quotes altered": QUOTED.sub(r"“\1\2 indeed\3”", golden),
         "labels permuted": permuted(golden),
         "sections swapped": swapped(golden),
         "negations nobody sees": VERBS.sub("\\1 n\u200bot", golden),
@@ -220,21 +220,12 @@ def scrambled(golden: str) -> str:
     return FIGURE.sub(other, golden)
 
 
-def altered(quoted: re.Match[str]) -> str:
-    """A quote with one word changed."""
-    words = quoted[2].split(" ")
-    place = max(range(len(words)), key=lambda at: len(words[at]))
-    words[place] = f"{words[place]}ly" if words[place].isalpha() else f"un{words[place]}"
-    return f"“{quoted[1]}{' '.join(words)}{quoted[3]}”"
-
-
 def permuted(golden: str) -> str:
     """The report with every cause label exchanged for another, in code and in words."""
     codes = list(LABELS)
     turned = dict(zip(codes, [*codes[1:], codes[0]], strict=True))
-    text = LABEL_CODE.sub(lambda label: "+".join(turned[part.rstrip("?")] for part in label[0].split("+")), golden)
-    names = {name: LABELS[turned[code]] for code, name in LABELS.items()}
-    return re.sub("|".join(map(re.escape, names)), lambda name: names[name[0]], text)
+    turned |= {LABELS[code]: LABELS[other] for code, other in turned.items()}
+    return LABEL.sub(lambda label: turned[label[0]], golden)
 
 
 def swapped(golden: str) -> str:

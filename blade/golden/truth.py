@@ -28,8 +28,7 @@ class Truth:
     @cached_property
     def tasks(self) -> dict[str, tuple[int, int]]:
         """Of every task how many rollouts pass, and of how many."""
-        rated = {task: (one["passed"], one["of"]) for task, one in self.group("tasks").items()}
-        return rated or {key.rpartition(":")[0]: (-1, -1) for key in self.texts}
+        return {task: (one["passed"], one["of"]) for task, one in self.group("tasks").items()}
 
     @cached_property
     def labels(self) -> dict[str, str]:

@@ -75,7 +75,7 @@ SCHEMA = msgspec.json.schema(Ballot)
 SAME: dict[str, Verdict] = {"asserted": "met", "denied": "denied", "absent": "absent"}
 
 
-def ask_for_votes(model: Model, report: str, facts: Sequence[Fact], *, votes: int = VOTES) -> Vote:
+def ask_for_votes(model: Model, report: str, facts: Sequence[Fact]) -> Vote:
     """What a model makes of the facts about a run; an answer that is not what was asked for is not a vote.
 
     Raises:
@@ -90,7 +90,7 @@ def ask_for_votes(model: Model, report: str, facts: Sequence[Fact], *, votes: in
             sampling=Sampling(temperature=0.3 if seed else 0.0, seed=seed, max_output_tokens=MOST_TOKENS),
             schema=SCHEMA,
         )
-        for seed in range(votes)  # each vote has a seed of its own
+        for seed in range(VOTES)  # each vote has a seed of its own
     ]
 
     async def ask() -> list[Reply]:
@@ -104,7 +104,7 @@ def ask_for_votes(model: Model, report: str, facts: Sequence[Fact], *, votes: in
         with suppress(msgspec.MsgspecError):
             ballots.append(BALLOT.decode(reply.text[reply.text.find("{") : reply.text.rfind("}") + 1]))
     if not ballots:
-        raise ModelError(f"{model.name}: none of {votes} votes could be read.", kind="malformed")
+        raise ModelError(f"{model.name}: none of {VOTES} votes could be read.", kind="malformed")
     return count_votes(ballots, read_passages(report), facts, judge=model.name)
 
 
