@@ -21,7 +21,6 @@ from blade.golden.package.layout import FACTS, PARAPHRASE, SHALLOW, GoldenFiles,
 Role = Literal["golden", "paraphrase", "shallow", "adversary"]
 LEAST: dict[Role, float] = {"golden": 0.90, "paraphrase": 0.70}
 MOST: dict[Role, float] = {"shallow": 0.40, "adversary": 0.40}
-LEAST_AUC = 1.0
 SEED = 20_24
 MOST_COLUMNS = 10
 LABEL = re.compile(rf"(?<![\w-])(?:{'|'.join([*LABELS, *LABELS.values()])})(?![\w-])")
@@ -79,7 +78,7 @@ class Calibration:
     @property
     def holds(self) -> bool:
         """Whether every target is met."""
-        return all(one.is_right for one in self.scored) and self.auc >= LEAST_AUC
+        return all(one.is_right for one in self.scored) and self.auc == 1.0
 
 
 def calibrate(

@@ -56,7 +56,6 @@ class Rarity:
         texts = [one.known | one.values for one in passages]
         self.seen = Counter(term for terms in texts for term in terms)
         self.total = len(texts) + 1
-
         self.of_one = math.log((self.total + 1) / 1.5)
         """What a word says that a single passage has."""
 

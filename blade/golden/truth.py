@@ -10,10 +10,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from blade.audit.markdown import visible
 from blade.golden.facts import Check
 from blade.golden.package.layout import METRICS, GoldenFiles, rollouts_beside
 from blade.golden.package.rows import SHARE_TOLERANCE, read_rows_with_text
+from blade.golden.passages import squeezed
 
 
 @dataclass(frozen=True)
@@ -66,11 +66,6 @@ class Truth:
         if isinstance(found, bool) or not isinstance(found, int | float):
             return None
         return found
-
-
-def squeezed(text: str) -> str:
-    """Text as it is seen, with every run of white space made one space."""
-    return " ".join(visible(text).split())
 
 
 def walk(value: Any, path: str) -> Iterator[Any]:

@@ -16,9 +16,8 @@ import msgspec
 
 from blade.audit.markdown import plain, without_code_marks
 from blade.golden.facts import Fact
-from blade.golden.passages import WORD, Passages, read_passages
+from blade.golden.passages import WORD, Passages, read_passages, squeezed
 from blade.golden.support import Met, Verdict
-from blade.golden.truth import squeezed
 from blade.llm.model import Model, ModelError, Reply, Request, Sampling, user_message
 
 VOTES = 3
