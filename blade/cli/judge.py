@@ -75,13 +75,13 @@ def judge(
         told = spent_line(metered.spent, budget, hits=asked.hits)
         put(make_console(stderr=True), foreign(told, "dim"))
     if as_json:
-        print_json(json.dumps(as_document(judged), indent=2, ensure_ascii=False).encode())
+        print_json(json.dumps(as_document(judged, files.report.name), indent=2, ensure_ascii=False).encode())
     else:
-        print_judged(judged)
+        print_judged(judged, files.report.name)
     raise typer.Exit(1 if at_least is not None and judged.judgement.score < at_least else 0)
 
 
-def as_document(judged: "Judged") -> dict[str, Any]:
+def as_document(judged: "Judged", golden: str) -> dict[str, Any]:
     """The judgement for programs."""
     from blade.golden.judge import CAP
 
@@ -89,7 +89,7 @@ def as_document(judged: "Judged") -> dict[str, Any]:
     wrong = [one for one in found.statements if not one.holds]
     return {
         "score": round(found.score, 4),
-        "golden": judged.files.report.name,
+        "golden": golden,
         "parts": {"facts": found.facts, "truth": found.truth, "detail": found.detail},
         "caps": [{"limit": CAP, "why": why} for why in found.caps],
         "facts": [
@@ -112,13 +112,13 @@ def why(one: "Statement") -> str:
     return "made up" if one.is_made_up else "the rows" if "=" in one.kinds else "the golden report says otherwise"
 
 
-def print_judged(judged: "Judged") -> None:
+def print_judged(judged: "Judged", golden: str) -> None:
     """The judgement in words."""
     from blade.cli.terminal import foreign, indented, make_console, put
     from blade.golden.judge import CAP
 
     console, found = make_console(), judged.judgement
-    put(console, foreign(f"Score {found.score:.2f} against {judged.files.report.name}", "bold"))
+    put(console, foreign(f"Score {found.score:.2f} against {golden}", "bold"))
     parts = f"facts {found.facts:.2f}   truth {found.truth:.2f}   detail {found.detail:.2f}"
     put(console, indented(foreign(parts)))
     for why in found.caps:

@@ -15,10 +15,11 @@ from blade.audit.evidence import Evidence, evidence_of
 from blade.audit.verdicts import Check
 from blade.diagnosis import Analysis
 from blade.diagnosis.analysis import headline_of
+from blade.golden.package.layout import METRICS, REPORT, SHALLOW, VERSUS
 from blade.golden.shallow import make_shallow
-from blade.golden.sources import NARRATIVE, VERSUS, Source, diagnose_model
+from blade.golden.sources import NARRATIVE, Source, diagnose_model
 from blade.metrics import Metric
-from blade.report.claims import Rendered
+from blade.report.claims import ClaimedText
 from blade.report.comparison_report import PROSE_SECTIONS as COMPARISON_SECTIONS
 from blade.report.comparison_report import render_comparison
 from blade.report.files import write_file
@@ -26,7 +27,6 @@ from blade.report.headline import failing_rollouts
 from blade.report.narrative import Narrative, NarrativeError, read_narrative
 from blade.report.report import PROSE_SECTIONS, Prose, render_texts
 
-REPORT, METRICS, SHALLOW = "_golden_report.md", "_golden_report_metrics.json", "_shallow.md"
 REQUIRED = (
     "Executive Summary",
     "Dominant Failure Modes",
@@ -47,22 +47,16 @@ class Built(msgspec.Struct, frozen=True, kw_only=True):
     """What it is about."""
     files: dict[str, bytes]
     """Contents by name."""
-    rendered: Rendered
-    """The report with the address of everything it prints."""
-    constants: dict[str, str]
-    """Numbers its narrative states itself."""
+    text: str
+    """The report."""
+    claimed: ClaimedText
+    """The address of everything it prints, and the numbers its narrative states itself."""
     evidence: Evidence
     """What it was made from."""
 
-    @property
-    def report(self) -> str:
-        """The report's text."""
-        return self.rendered.text
-
     def faults(self) -> list[Check]:
         """What in the report is wrong, or carries no address."""
-        claimed = self.rendered.with_lines(self.constants)
-        return check_report(self.report, evidence=self.evidence, claimed=claimed).faults
+        return check_report(self.text, evidence=self.evidence, claimed=self.claimed).faults
 
 
 def build(source: Source, model: str) -> Built:
@@ -99,7 +93,8 @@ def build(source: Source, model: str) -> Built:
             f"{model}{METRICS}": sidecar_of(source.benchmark, found[0].analysis),
             f"{model}{SHALLOW}": make_shallow(rendered.text).encode(),
         }
-    return Built(model=model, files=files, rendered=rendered, constants=narrative.front.constants, evidence=evidence)
+    claimed = rendered.with_lines(narrative.front.constants)
+    return Built(model=model, files=files, text=rendered.text, claimed=claimed, evidence=evidence)
 
 
 def check_headings(narrative: Narrative, wanted: Sequence[str], known: Sequence[str]) -> None:

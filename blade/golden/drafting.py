@@ -5,6 +5,7 @@ rollouts part. Every draft carries its check and waits for a reader. Standard li
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import zip_longest
 from typing import Any
@@ -33,9 +34,8 @@ Draft = tuple[Difficulty, str, Check | None]
 
 def draft_facts(truth: Truth, *, most: int, benchmark: str, model: str, report: str | None = None) -> FactsFile:
     """At most so many facts about a run; of its report, where there is one, only what it asserts is drafted."""
-    said = None if report is None else read_passages(report)
-    if said is not None and not truth.stated.get("tasks"):
-        drafts = drafts_from_report(said, most)
+    if report is not None and not truth.stated.get("tasks"):
+        drafts = drafts_from_report(read_passages(report), most)
     else:
         kinds = (causes, proofs, contrasts, orders, groups, modes, totals)
         # Some of each kind in turn, so that a short list still has all of them; each check once.
@@ -44,22 +44,17 @@ def draft_facts(truth: Truth, *, most: int, benchmark: str, model: str, report: 
         for draft in in_turn:
             by_check.setdefault(draft[2], draft)
         drafts = list(by_check.values())
-        if said is not None:
-            judge = Judge(said)  # a fact that the golden report itself leaves out anchors nothing
-            facts = [Fact(id="", fact=text, difficulty=size, check=check) for size, text, check in drafts]
-            asserted = [judge.wanted(fact).share >= LEAST_ASSERTED for fact in facts]
-            drafts = [draft for draft, is_said in zip(drafts, asserted, strict=True) if is_said]
-    facts = [
-        Fact(id=f"B{number}", fact=sentence, difficulty=difficulty, mean_score=None, check=check)
-        for number, (difficulty, sentence, check) in enumerate(drafts[:most], start=1)
-    ]
+    facts = [Fact(id="", fact=sentence, difficulty=size, check=check) for size, sentence, check in drafts]
+    if report is not None and truth.stated.get("tasks"):
+        judge = Judge(report)  # a fact that the golden report itself leaves out anchors nothing
+        facts = [fact for fact in facts if judge.wanted(fact).share >= LEAST_ASSERTED]
     return FactsFile(
         benchmark=benchmark,
         model=model,
         extraction_method=METHOD,
         generated_at=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
         review_required=True,
-        anchor_facts=facts,
+        anchor_facts=[replace(fact, id=f"B{number}") for number, fact in enumerate(facts[:most], start=1)],
     )
 
 
@@ -74,13 +69,13 @@ def drafts_from_report(said: Passages, most: int) -> list[Draft]:
 def causes(truth: Truth) -> Iterator[Draft]:
     """Tasks that share a label and, in the reader's words, a reason."""
     reasons = {task: str(reason).strip() for task, reason in truth.group("reasons").items()}
-    for label, tasks in sorted(truth.by_label.items(), key=lambda entry: (-len(entry[1]), entry[0])):
+    for label, tasks in sorted(truth.listed["labels"].items(), key=lambda entry: (-len(entry[1]), entry[0])):
         if len(tasks) <= MOST_LISTED:
             said = {reasons.get(task, "") for task in tasks}
             why = f": {said.pop()}" if len(said) == 1 and "" not in said else ""
             words = " and ".join(LABELS.get(part, part) for part in label.rstrip("?").split("+"))
             sentence = f"{named(tasks)} {'is' if len(tasks) == 1 else 'are'} labelled {label} ({words}){why}."
-            yield "high", sentence, Check(kind="task_set", of=f"labels.{label}", tasks=tasks)
+            yield "high", sentence, Check(kind="task_set", of=f"labels.{label}", tasks=tuple(tasks))
         for task in tasks[:2] if len(tasks) > 1 else ():
             why = f": {reasons[task]}" if reasons.get(task) else ""
             check = Check(kind="label", tasks=(task,), label=label)
@@ -122,11 +117,11 @@ def orders(truth: Truth) -> Iterator[Draft]:
 def groups(truth: Truth) -> Iterator[Draft]:
     """Tasks that never pass, tasks that pass sometimes, and the rates of the latter."""
     for bucket in ("never", "sometimes"):
-        tasks = truth.buckets.get(bucket, ())
+        tasks = truth.listed["buckets"].get(bucket, [])
         if 0 < len(tasks) <= MOST_LISTED:
             sentence = f"{named(tasks)} {bucket} {'passes' if len(tasks) == 1 else 'pass'}."
-            yield "medium", sentence, Check(kind="task_set", of=f"buckets.{bucket}", tasks=tasks)
-    for task in truth.buckets.get("sometimes", ())[:3]:
+            yield "medium", sentence, Check(kind="task_set", of=f"buckets.{bucket}", tasks=tuple(tasks))
+    for task in truth.listed["buckets"].get("sometimes", [])[:3]:
         passed, total = truth.tasks[task]
         sentence = f"Task `{task}` passed {passed} of {total} rollouts."
         yield "medium", sentence, Check(kind="rate", tasks=(task,), passed=passed, total=total)
@@ -149,7 +144,7 @@ def totals(truth: Truth) -> Iterator[Draft]:
             yield "low", f"{name} over all tasks is {percent(value)}.", check
 
 
-def named(tasks: tuple[str, ...]) -> str:
+def named(tasks: list[str]) -> str:
     """`Task 5`, or `Tasks 5, 7 and 8`."""
     codes = [f"`{task}`" for task in tasks]
     return f"Task {codes[0]}" if len(codes) == 1 else f"Tasks {', '.join(codes[:-1])} and {codes[-1]}"

@@ -80,11 +80,6 @@ class Fact:
     check: Check | None = None
     """The fact as something to look up; `None` when only a reader can tell."""
 
-    @property
-    def weight(self) -> int:
-        """How much it counts."""
-        return WEIGHTS[self.difficulty]
-
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FactsFile:

@@ -1,4 +1,7 @@
-"""Guarding golden packages: built again, they must be the same bytes, and everything in them true."""
+"""Guarding golden packages: built again, they must be the same bytes, and everything in them true.
+
+A package without narratives cannot be built again, but its claims and facts are held to the rows all the same.
+"""
 
 import json
 from collections.abc import Iterable, Iterator
@@ -11,16 +14,17 @@ from blade.audit.check import check_report
 from blade.audit.evidence import evidence_of
 from blade.audit.verdicts import Check
 from blade.errors import BladeError, Problem
-from blade.golden.build import METRICS, REPORT, Built, build, sidecar_of
+from blade.golden.build import Built, build, sidecar_of
 from blade.golden.facts import FactsError, read_facts
-from blade.golden.package.layout import GoldenFiles
+from blade.golden.package.checks import Check as PackageCheck
+from blade.golden.package.checks import Phase, judged, skipped, some
+from blade.golden.package.layout import FACTS, METRICS, REPORT, VERSUS, GoldenFiles, Package, find_reports
 from blade.golden.package.rows import read_rows_with_text
-from blade.golden.passages import read_passages
-from blade.golden.sources import VERSUS, Source, diagnose_model
+from blade.golden.sources import NARRATIVE, Source, diagnose_model, source_of
 from blade.golden.support import Judge
 from blade.golden.truth import Truth, why_false
+from blade.skillkit.check import Rules, check_skill
 
-FACTS = "_anchor_facts.json"
 MOST_SHOWN = 90
 
 
@@ -35,10 +39,9 @@ class Guarded(msgspec.Struct, frozen=True, kw_only=True):
     """What is wrong; empty when nothing is."""
 
 
-def check_source(source: Source, models: list[str] | None = None) -> list[Guarded]:
+def check_source(source: Source) -> list[Guarded]:
     """Every package of a benchmark; a report without a narrative is one that nobody can build again."""
-    reports = {path.name.removesuffix(REPORT) for path in source.folder.glob(f"*{REPORT}")}
-    wanted = sorted({*source.models(), *reports}) if models is None else models
+    wanted = sorted({*source.models(), *(files.model for files in find_reports(source.folder))})
     return [Guarded(benchmark=source.benchmark, model=model, problems=check_package(source, model)) for model in wanted]
 
 
@@ -50,7 +53,7 @@ def check_package(source: Source, model: str) -> list[Problem]:
         return [Problem(where=f"{source.benchmark}/{model}", message=str(error), hint="Correct the sources.")]
     problems = [*drift(source, built), *as_problems(built.faults(), f"{model}{REPORT}")]
     if VERSUS not in model:
-        problems += check_facts(source, model, built.files[f"{model}{METRICS}"], built.report)
+        problems += check_facts(source, model, built.files[f"{model}{METRICS}"], built.text)
     return problems
 
 
@@ -91,7 +94,7 @@ def check_facts(source: Source, model: str, sidecar: bytes, report: str | None =
             yield Problem(where=f"{place.name}, {fact.id}: {why}", message="is not so", hint=hint)
     if report is None:
         return
-    judge = Judge(read_passages(report))
+    judge = Judge(report)
     for fact in facts:
         if not judge.wanted(fact).can_tell:
             hint = "Say it in the narrative, or take the fact out."
@@ -123,3 +126,44 @@ def find_golden_benchmarks(root: Path) -> list[str]:
     """Benchmarks of a checkout that golden sources or reports were written for."""
     folders = sorted(path for path in (root / "golden_reports").glob("*") if path.is_dir())
     return [folder.name for folder in folders if any(folder.iterdir())]
+
+
+def engine_checks(package: Package, phase: Phase) -> Iterator[PackageCheck]:
+    """What only the engine can tell about a phase of a package."""
+    return {"skill": check_specification, "golden": check_reports}[phase](package)
+
+
+def check_specification(package: Package) -> Iterator[PackageCheck]:
+    """The skill keeps the Agent Skills specification and, where it stands among others, our own rules."""
+    if package.skill is None:
+        return
+    inside = package.folder in package.skill.parents
+    found = check_skill(package.skill.parent, Rules(ours=not inside))
+    # A skill inside a benchmark's folder cannot have the folder's name.
+    wrong = [one for one in found if not (inside and "folder" in one.message)]
+    told = some((f"{Path(one.where).name}: {one.message}" for one in wrong), 3)
+    yield judged(
+        "skill",
+        "the skill keeps the Agent Skills specification",
+        bad=f"the skill has {len(wrong)} faults: {told}" if wrong else "",
+        hint="`blade skill validate` says what to do about each.",
+    )
+
+
+def check_reports(package: Package) -> Iterator[PackageCheck]:
+    """Every golden report is what its sources give and says nothing false; every fact is true."""
+    source = source_of(package)
+    for files in find_reports(package.golden) if package.golden else ():
+        is_built = source.place(files.model, NARRATIVE).is_file()
+        if not is_built and files.is_comparison:
+            continue
+        good = f"{'is what its sources give; ' if is_built else ''}claims and facts hold"
+        try:
+            problems = check_package(source, files.model) if is_built else check_by_hand(source, files)
+        except BladeError as error:
+            yield skipped("golden", f"{files.report.name}: {good}", str(error).rstrip("."))
+            continue
+        told = some((f"{one.where}: {one.message}" for one in problems), 3)
+        command = "blade golden check" if is_built else f"blade check {files.report.name}"
+        bad, hint = told and f"{len(problems)} problems: {told}", f"`{command}` lists them all."
+        yield judged("golden", good, bad, hint, name=files.report.name)

@@ -15,9 +15,8 @@ from difflib import SequenceMatcher
 from functools import lru_cache
 
 from blade.audit.markdown import shown
-from blade.golden.facts import Fact
+from blade.golden.facts import WEIGHTS, Fact
 from blade.golden.passages import Passage, Passages, read_passages
-from blade.golden.shallow import make_shallow
 from blade.golden.support import ALIKE, Judge, Met, values_of
 
 LEAST_DETAIL = 0.15
@@ -57,7 +56,7 @@ class Statement:
     @property
     def holds(self) -> bool:
         """Whether it is so."""
-        return not (self.wrong or self.is_made_up)
+        return not self.wrong
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,8 +76,9 @@ class Judgement:
     def facts(self) -> float:
         """The share of the facts' weight it supports."""
         judged = [one for one in self.found if one.can_tell] or self.found
-        total = sum(one.fact.weight for one in judged)
-        return sum(one.fact.weight * one.support for one in judged if one.verdict == "met") / total if total else 0.0
+        total = sum(WEIGHTS[one.fact.difficulty] for one in judged)
+        met = (WEIGHTS[one.fact.difficulty] * one.support for one in judged if one.verdict == "met")
+        return sum(met) / total if total else 0.0
 
     @property
     def truth(self) -> float:
@@ -99,11 +99,8 @@ class Judgement:
         return min(self.truth * self.earned, CAP if self.caps else 1.0)
 
 
-@lru_cache(maxsize=2)
-def read_golden(text: str) -> tuple[Passages, Judge, Passages]:
-    """A golden report and its totals, read once however many reports are held against it."""
-    passages = read_passages(text)
-    return passages, Judge(passages), read_passages(make_shallow(text))
+read_golden = lru_cache(maxsize=2)(Judge)
+"""A golden report is read once however many reports are held against it."""
 
 
 def judge(
@@ -115,8 +112,8 @@ def judge(
         checked: statements that somebody with the rows at hand has held to them.
         found: facts that somebody else has decided, in place of ours.
     """
-    best, judging, totals = read_golden(golden)
-    said = read_passages(report)
+    judging = read_golden(golden)
+    said, best, totals = read_passages(report), judging.golden, judging.totals
     known = {one.text for one in best.sentences}
     new = Passages([one for one in said.sentences if one.text not in known], [])
     if not is_in_order(new, best, facts):

@@ -11,17 +11,15 @@ from blade.errors import InputError
 from blade.golden.build import build
 from blade.golden.facts import FactsError, read_facts
 from blade.golden.judge import Judgement, Statement, judge
-from blade.golden.package.layout import GoldenFiles, benchmark_of, find_package, rollouts_beside
+from blade.golden.package.layout import FACTS, GoldenFiles, benchmark_of, find_package, rollouts_beside
 from blade.golden.sources import NARRATIVE, choose_golden, diagnose_model, source_of
 from blade.golden.votes import Vote, ask_for_votes
 from blade.llm.model import Model
 
 
 class Judged(msgspec.Struct, frozen=True, kw_only=True):
-    """A judgement and what it was made against."""
+    """A judgement, and what a model had to do with it."""
 
-    files: GoldenFiles
-    """The golden package."""
     judgement: Judgement
     """What the report is worth."""
     vote: Vote | None = None
@@ -34,24 +32,24 @@ def judge_report(report: str, files: GoldenFiles, *, asked: Model | None = None)
     Raises:
         InputError: the package's facts cannot be read.
     """
-    if files.facts is None:
+    if not files.beside(FACTS).is_file():
         raise InputError(f"{files.report.parent}: has no {files.model}_anchor_facts.json; draft them first.")
     try:
-        facts = read_facts(files.facts).anchor_facts
+        facts = read_facts(files.beside(FACTS)).anchor_facts
     except FactsError as error:
         raise InputError(f"{error}.") from error
     prose = [fact for fact in facts if fact.check is None]
     vote = ask_for_votes(asked, report, prose) if asked is not None and prose else None
     golden = files.report.read_text(encoding="utf-8")
     checked: list[Statement] = []
-    rollouts = rollouts_beside(files.report, files.model)
+    rollouts = rollouts_beside(files)
     if rollouts is not None and report != golden:  # claims are held to the rollouts themselves
         source = source_of(find_package(rollouts.parent.parent))
         evidence = evidence_of([diagnose_model(source, files.model)])
         audit = check_report(report, evidence=evidence)
         checked = [as_statement(one) for one in (*audit.supported, *audit.contradicted)]
     found = judge(report, golden, facts, checked=checked, found=vote.found if vote else ())
-    return Judged(files=files, judgement=found, vote=vote)
+    return Judged(judgement=found, vote=vote)
 
 
 def as_statement(check: Check) -> Statement:
@@ -83,9 +81,8 @@ def check_golden_report(golden: Path, report: str, model: str | None = None) -> 
     model = model or choose_golden(golden, report).model
     if source.place(model, NARRATIVE).is_file():
         built = build(source, model)
-        claimed = built.rendered.with_lines(built.constants)
-        is_ours = len(set(built.report.splitlines()) & set(report.splitlines())) > len(report.splitlines()) / 2
-        return check_report(report, evidence=built.evidence, claimed=claimed if is_ours else None)
+        is_ours = len(set(built.text.splitlines()) & set(report.splitlines())) > len(report.splitlines()) / 2
+        return check_report(report, evidence=built.evidence, claimed=built.claimed if is_ours else None)
     if model not in source.rollouts:
         return None
     return check_report(report, evidence=evidence_of([diagnose_model(source, model)]))

@@ -62,8 +62,9 @@ class Passage:
 
     @cached_property
     def bound(self) -> frozenset[str]:
-        """Its values and its quotations: what cannot be another in a sentence that is otherwise the same."""
-        return self.values | {f"“{quote}" for quote in quotes_in(self.text)}
+        """Its values and its quotations of several words: what differs in no sentence that says the same."""
+        quotes = (squeezed(without_code_marks(quoted[0][1:-1])) for quoted in QUOTED.finditer(self.text))
+        return self.values | {f"“{quote}" for quote in quotes if " " in quote}
 
     @cached_property
     def rounded(self) -> frozenset[str]:
@@ -154,10 +155,9 @@ def roundings(value: str) -> frozenset[str]:
     return frozenset({value, *(number_value(float(f"{float(value[1:]):.{digits}g}")) for digits in range(2, 6))})
 
 
-def quotes_in(text: str) -> list[str]:
-    """Quotations of several words."""
-    found = [" ".join(visible(without_code_marks(quoted[0][1:-1])).split()) for quoted in QUOTED.finditer(text)]
-    return [quote for quote in found if " " in quote]
+def squeezed(text: str) -> str:
+    """Text as it is seen, with every run of white space made one space."""
+    return " ".join(visible(text).split())
 
 
 def code_value(code: str) -> str:

@@ -15,7 +15,6 @@ from blade.rollouts import ReadOptions, read_runs
 
 NARRATIVE = ".narrative.md"
 LABELS = ".labels.jsonl"
-VERSUS = "_vs_"
 
 
 class Source(msgspec.Struct, frozen=True, kw_only=True):

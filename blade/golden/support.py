@@ -16,7 +16,8 @@ from difflib import SequenceMatcher
 from typing import Literal
 
 from blade.golden.facts import Fact
-from blade.golden.passages import Passage, Passages, code_value, number_value
+from blade.golden.passages import Passage, Passages, code_value, number_value, read_passages
+from blade.golden.shallow import make_shallow
 
 Verdict = Literal["met", "denied", "absent"]
 LEAST = 0.5
@@ -55,7 +56,6 @@ class Rarity:
         texts = [one.known | one.values for one in passages]
         self.seen = Counter(term for terms in texts for term in terms)
         self.total = len(texts) + 1
-
         self.of_one = math.log((self.total + 1) / 1.5)
         """What a word says that a single passage has."""
 
@@ -113,9 +113,9 @@ def held(values: frozenset[str], one: Passage, rarity: Rarity) -> float:
 class Judge:
     """Holds reports against one golden report."""
 
-    def __init__(self, golden: Passages) -> None:
-        self.golden = golden
-        self.rarity = Rarity(golden.each)
+    def __init__(self, golden: str) -> None:
+        self.golden, self.totals = read_passages(golden), read_passages(make_shallow(golden))
+        self.rarity = Rarity(self.golden.each)
         self._wanted: dict[str, Wanted] = {}
 
     def wanted(self, fact: Fact) -> Wanted:

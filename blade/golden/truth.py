@@ -10,13 +10,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from blade.audit.markdown import visible
 from blade.golden.facts import Check
-from blade.golden.package.layout import golden_files, rollouts_beside
-from blade.golden.package.rows import read_rows_with_text
-
-TOLERANCE = 5e-4
-"""How far a share may be off when a fact does not say: half a unit of the third digit."""
+from blade.golden.package.layout import METRICS, GoldenFiles, rollouts_beside
+from blade.golden.package.rows import SHARE_TOLERANCE, read_rows_with_text
+from blade.golden.passages import squeezed
 
 
 @dataclass(frozen=True)
@@ -31,8 +28,7 @@ class Truth:
     @cached_property
     def tasks(self) -> dict[str, tuple[int, int]]:
         """Of every task how many rollouts pass, and of how many."""
-        rated = {task: (one["passed"], one["of"]) for task, one in self.group("tasks").items()}
-        return rated or {key.rpartition(":")[0]: (-1, -1) for key in self.texts}
+        return {task: (one["passed"], one["of"]) for task, one in self.group("tasks").items()}
 
     @cached_property
     def labels(self) -> dict[str, str]:
@@ -40,27 +36,24 @@ class Truth:
         return {str(task): str(label) for task, label in self.group("labels").items()}
 
     @cached_property
-    def by_label(self) -> dict[str, tuple[str, ...]]:
-        """Tasks by label."""
-        labels = dict.fromkeys(self.labels.values())
-        return {label: tuple(task for task, own in self.labels.items() if own == label) for label in labels}
-
-    @cached_property
-    def buckets(self) -> dict[str, tuple[str, ...]]:
-        """Tasks by bucket, where the sidecar lists them."""
-        return {
-            name: tuple(map(str, tasks)) for name, tasks in self.group("buckets").items() if isinstance(tasks, list)
-        }
+    def listed(self) -> dict[str, dict[str, list[str]]]:
+        """Tasks by bucket, where the sidecar lists them, and by label."""
+        by_label: dict[str, list[str]] = {}
+        for task, label in self.labels.items():
+            by_label.setdefault(label, []).append(task)
+        counted = self.group("buckets").items()
+        buckets = {name: list(map(str, tasks)) for name, tasks in counted if isinstance(tasks, list)}
+        return {"buckets": buckets, "labels": by_label}
 
     def group(self, name: str) -> dict[str, Any]:
         """An object of the sidecar; empty when it has none of that name."""
         found = self.stated.get(name)
         return found if isinstance(found, dict) else {}
 
-    def members(self, path: str) -> tuple[str, ...] | None:
+    def members(self, path: str) -> list[str] | None:
         """The tasks of a bucket or a label."""
         kind, _, name = path.partition(".")
-        return {"buckets": self.buckets, "labels": self.by_label}.get(kind, {}).get(name)
+        return self.listed.get(kind, {}).get(name)
 
     def value(self, path: str) -> float | None:
         """A number by its path; a group counts its members."""
@@ -73,20 +66,6 @@ class Truth:
         if isinstance(found, bool) or not isinstance(found, int | float):
             return None
         return found
-
-    def lacks(self, citation: str) -> bool:
-        """Whether a citation names no rollout of the run; nobody can tell without rollouts."""
-        return bool(self.texts) and citation.partition("#")[0] not in self.texts
-
-    @cached_property
-    def squeezed_texts(self) -> dict[str, str]:
-        """What every rollout says, for quotes."""
-        return {key: squeezed(text) for key, text in self.texts.items()}
-
-
-def squeezed(text: str) -> str:
-    """Text as it is seen, with every run of white space made one space."""
-    return " ".join(visible(text).split())
 
 
 def walk(value: Any, path: str) -> Iterator[Any]:
@@ -101,10 +80,9 @@ def walk(value: Any, path: str) -> Iterator[Any]:
 
 def truth_beside(report: Path) -> Truth:
     """The truth about the run of a golden report: what stands beside it and, where they are found, the rollouts."""
-    model = report.name.removesuffix(".md").removesuffix("_golden_report").removesuffix("-golden-report")
-    metrics = golden_files(report, model).metrics
-    stated = json.loads(metrics.read_text(encoding="utf-8")) if metrics is not None else {}
-    rollouts = rollouts_beside(report, model)
+    files = GoldenFiles(report)
+    metrics, rollouts = files.beside(METRICS), rollouts_beside(files)
+    stated = json.loads(metrics.read_text(encoding="utf-8")) if metrics.is_file() else {}
     texts = read_rows_with_text(rollouts) if rollouts is not None else {}
     return Truth(stated=stated if isinstance(stated, dict) else {}, texts=texts)
 
@@ -113,7 +91,7 @@ def why_false(check: Check, truth: Truth) -> str:
     """What is true instead of a fact; empty when the fact is true."""
     if check.kind in ("metric", "count"):
         value = truth.value(check.of)
-        tolerance = 0.0 if check.kind == "count" else (check.tolerance or TOLERANCE)
+        tolerance = 0.0 if check.kind == "count" else (check.tolerance or SHARE_TOLERANCE)
         if value is None or check.value is None or abs(value - check.value) > tolerance + 1e-9:
             return f"{check.of} is {value}, not {check.value}"
     elif check.kind == "task_set":
@@ -132,9 +110,10 @@ def why_false(check: Check, truth: Truth) -> str:
         more, less = (truth.value(f"{check.of}.{part}") for part in (check.greater, check.lesser))
         if more is None or less is None or more <= less:
             return f"{check.greater} has {more}, {check.lesser} has {less}"
-    elif missing := [citation for citation in check.citations if truth.lacks(citation)]:
-        return f"there is no rollout {missing[0]}"
-    elif check.quote and truth.texts:
-        said = truth.squeezed_texts[check.citations[0].partition("#")[0]]
-        return "" if squeezed(check.quote) in said else f"{check.citations[0]} does not say {check.quote!r}"
+    elif truth.texts:  # without rollouts nobody can tell what is said in them
+        missing = [citation for citation in check.citations if citation.partition("#")[0] not in truth.texts]
+        if missing:
+            return f"there is no rollout {missing[0]}"
+        if squeezed(check.quote) not in squeezed(truth.texts[check.citations[0].partition("#")[0]]):
+            return f"{check.citations[0]} does not say {check.quote!r}"
     return ""

@@ -10,16 +10,14 @@ import hashlib
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
-from itertools import count
 from typing import Literal
 
 import msgspec
 
 from blade.audit.markdown import plain, without_code_marks
 from blade.golden.facts import Fact
-from blade.golden.passages import WORD, Passages, read_passages
+from blade.golden.passages import WORD, Passages, read_passages, squeezed
 from blade.golden.support import Met, Verdict
-from blade.golden.truth import squeezed
 from blade.llm.model import Model, ModelError, Reply, Request, Sampling, user_message
 
 VOTES = 3
@@ -76,7 +74,7 @@ SCHEMA = msgspec.json.schema(Ballot)
 SAME: dict[str, Verdict] = {"asserted": "met", "denied": "denied", "absent": "absent"}
 
 
-def ask_for_votes(model: Model, report: str, facts: Sequence[Fact], *, votes: int = VOTES) -> Vote:
+def ask_for_votes(model: Model, report: str, facts: Sequence[Fact]) -> Vote:
     """What a model makes of the facts about a run; an answer that is not what was asked for is not a vote.
 
     Raises:
@@ -91,7 +89,7 @@ def ask_for_votes(model: Model, report: str, facts: Sequence[Fact], *, votes: in
             sampling=Sampling(temperature=0.3 if seed else 0.0, seed=seed, max_output_tokens=MOST_TOKENS),
             schema=SCHEMA,
         )
-        for seed in range(votes)  # each vote has a seed of its own
+        for seed in range(VOTES)  # each vote has a seed of its own
     ]
 
     async def ask() -> list[Reply]:
@@ -105,14 +103,13 @@ def ask_for_votes(model: Model, report: str, facts: Sequence[Fact], *, votes: in
         with suppress(msgspec.MsgspecError):
             ballots.append(BALLOT.decode(reply.text[reply.text.find("{") : reply.text.rfind("}") + 1]))
     if not ballots:
-        raise ModelError(f"{model.name}: none of {votes} votes could be read.", kind="malformed")
+        raise ModelError(f"{model.name}: none of {VOTES} votes could be read.", kind="malformed")
     return count_votes(ballots, read_passages(report), facts, judge=model.name)
 
 
 def fence_for(report: str) -> str:
     """A line that the report does not hold and its author could not foresee."""
-    digests = (hashlib.sha256(f"{number}{report}".encode()).hexdigest()[:24] for number in count())
-    return next(mark for digest in digests if (mark := f"=====REPORT {digest}=====") not in report)
+    return f"=====REPORT {hashlib.sha256(report.encode()).hexdigest()[:24]}====="  # no text can hold its own hash
 
 
 def count_votes(ballots: Sequence[Ballot], said: Passages, facts: Sequence[Fact], *, judge: str) -> Vote:

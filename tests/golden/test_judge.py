@@ -41,7 +41,16 @@ def test_what_a_report_leaves_out_it_does_not_earn() -> None:
 
 
 @pytest.mark.parametrize(
-    "frame", ["{}", "- {}", "> {}", "It is not true that {}", "Perhaps {}", "The report found this: {}"]
+    "frame",
+    [
+        *("{}", "- {}", "> {}", "<!-- {} -->", "Is it so that {}?", "Perhaps {}"),
+        *(
+            "It is not true that {}",
+            "There is no evidence that {}",
+            "In the previous run, {}",
+            "The report found this: {}",
+        ),
+    ],
 )
 def test_the_facts_themselves_earn_nothing_whatever_stands_around_them(frame: str) -> None:
     pasted = "\n\n".join(frame.format(fact.fact) for fact in FACTS)

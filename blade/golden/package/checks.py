@@ -1,5 +1,6 @@
 """One checked thing: what was seen, whether it is good, and what to do when it is not. Standard library only."""
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
@@ -48,20 +49,16 @@ def has_failed(checks: Iterable[Check]) -> bool:
 
 def summary(checks: Sequence[Check]) -> str:
     """How many of the checks that were made hold."""
-    made = [check for check in checks if check.status != "SKIP"]
-    left = len(checks) - len(made)
-    passed = sum(check.status == "PASS" for check in made)
-    return f"Summary: {passed}/{len(made)} checks passed" + (f", {left} skipped" if left else "")
+    counts = Counter(check.status for check in checks)
+    left = f", {counts['SKIP']} skipped" if counts["SKIP"] else ""
+    return f"Summary: {counts['PASS']}/{counts['PASS'] + counts['FAIL']} checks passed{left}"
 
 
 def as_json(checks: Sequence[Check]) -> dict[str, Any]:
     """The same for programs."""
-    return {
-        "passed": sum(check.status == "PASS" for check in checks),
-        "failed": sum(check.status == "FAIL" for check in checks),
-        "skipped": sum(check.status == "SKIP" for check in checks),
-        "checks": [asdict(check) for check in checks],
-    }
+    counts = Counter(check.status for check in checks)
+    totals = {"passed": counts["PASS"], "failed": counts["FAIL"], "skipped": counts["SKIP"]}
+    return {**totals, "checks": [asdict(check) for check in checks]}
 
 
 def some(names: Iterable[object], most: int = MOST_NAMED) -> str:

@@ -10,31 +10,36 @@ from pathlib import Path
 
 SIDECARS = ("materialized_inputs", "reward_profiling", "aggregate", "agent_metrics", "failures")
 """Words in the names of files that stand beside rollouts and hold none."""
-REPORT = re.compile(r"(?P<model>.+?)(?P<sep>[_-])golden[_-]report\.md")
+REPORT, METRICS = "_golden_report.md", "_golden_report_metrics.json"
+FACTS, SHALLOW, PARAPHRASE = "_anchor_facts.json", "_shallow.md", "_paraphrase.md"
+"""What stands behind the model in the names of a golden package's files."""
+VERSUS = "_vs_"
+"""What stands between the models of a comparison."""
 SKILL_SETTING = re.compile(r"\bskill:\s*[\"']?([A-Za-z0-9-]+)")
 SUCCESS_SETTING = re.compile(r"\bsuccess:\s*(?:\"([^\"]+)\"|'([^']+)'|([^,}\n#]+))")
 REPEATS_SETTING = re.compile(r"\bnum_repeats:\s*([0-9]+)")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class GoldenFiles:
     """The files of one golden report."""
 
-    model: str
-    """The model the report is about; `base_vs_candidate` for a comparison."""
     report: Path
     """The report."""
-    metrics: Path | None
-    """Its metrics sidecar."""
-    facts: Path | None
-    """Its anchor facts."""
-    shallow: Path | None
-    """Its shallow control."""
+
+    @property
+    def model(self) -> str:
+        """The model the report is about; `base_vs_candidate` for a comparison."""
+        return self.report.name.removesuffix(REPORT)
 
     @property
     def is_comparison(self) -> bool:
         """Whether it compares models, and so needs no sidecar and no facts of its own."""
-        return "_vs_" in self.model or "-vs-" in self.model
+        return VERSUS in self.model
+
+    def beside(self, ending: str) -> Path:
+        """Where another file of the package stands, if there is one."""
+        return self.report.with_name(f"{self.model}{ending}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,24 +102,7 @@ def checkouts(folder: Path) -> list[Path]:
 
 def find_reports(golden: Path) -> list[GoldenFiles]:
     """Every golden report of a folder with what stands beside it, in name order."""
-    found = [(path, match) for path in sorted(golden.glob("*.md")) if (match := REPORT.fullmatch(path.name))]
-    return [golden_files(path, match["model"]) for path, match in found]
-
-
-def golden_files(report: Path, model: str) -> GoldenFiles:
-    """The files that belong to a report; both ways of spelling their names are known."""
-
-    def beside(*names: str) -> Path | None:
-        return next((report.with_name(name) for name in names if report.with_name(name).is_file()), None)
-
-    stem = report.name.removesuffix(".md")
-    return GoldenFiles(
-        model=model,
-        report=report,
-        metrics=beside(f"{stem}_metrics.json", f"{stem}-metrics.json", f"{stem}.metrics.json"),
-        facts=beside(f"{model}_anchor_facts.json", f"{model}-anchor-facts.json"),
-        shallow=beside(f"{model}_shallow.md", f"{model}-shallow.md"),
-    )
+    return [GoldenFiles(path) for path in sorted(golden.glob(f"?*{REPORT}"))]
 
 
 def benchmark_of(golden: Path) -> Path | None:
@@ -124,8 +112,8 @@ def benchmark_of(golden: Path) -> Path | None:
     return next((place for place in places if (place / "rollouts").is_dir()), None)
 
 
-def rollouts_beside(report: Path, model: str) -> Path | None:
+def rollouts_beside(files: GoldenFiles) -> Path | None:
     """The rollouts a golden report is about."""
-    folder = benchmark_of(report.resolve().parent)
-    place = None if folder is None else folder / "rollouts" / f"{model}.jsonl"
+    folder = benchmark_of(files.report.resolve().parent)
+    place = None if folder is None else folder / "rollouts" / f"{files.model}.jsonl"
     return place if place is not None and place.is_file() else None

@@ -8,9 +8,10 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 TASK_FIELDS = ("_ng_task_index", "_task_index", "task_id", "task_name", "task_index")
@@ -171,16 +172,12 @@ def count_totals(run: Rows, rule: str | None) -> dict[str, float]:
     }
     is_graded = any(reward not in (0.0, 1.0) for own in scored for reward in own)
     if scored:
-        totals["mean_reward"] = mean([mean(own) for own in scored])
+        totals["mean_reward"] = fmean(map(fmean, scored))
     if scored and (match is not None or not (rule or is_graded)):
-        shares = [mean([is_success[sign](reward) for reward in own]) for own in scored]
-        totals |= {"pass_at_1": mean(shares), "always": shares.count(1.0), "never": shares.count(0.0)}
+        shares = [fmean(map(is_success[sign], own)) for own in scored]
+        totals |= {"pass_at_1": fmean(shares), "always": shares.count(1.0), "never": shares.count(0.0)}
         totals["sometimes"] = sum(0.0 < share < 1.0 for share in shares)
     return totals
-
-
-def mean(values: Sequence[float]) -> float:
-    return sum(values) / len(values)
 
 
 def differences(stated: dict[str, Any], totals: dict[str, float]) -> list[str]:

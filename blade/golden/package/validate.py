@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from blade.golden.package.checks import PHASES, Check, Phase, judged, skipped, some
-from blade.golden.package.layout import GoldenFiles, Package, find_package, find_reports
+from blade.golden.package.layout import FACTS, METRICS, SHALLOW, GoldenFiles, Package, find_package, find_reports
 from blade.golden.package.rows import (
     REPEAT_FIELDS,
     REWARD_FIELDS,
@@ -28,6 +28,7 @@ from blade.golden.package.rows import (
     read_rows,
 )
 from blade.golden.shallow import make_shallow, outside_fences
+from blade.skillkit.markdown import Prose, blocks, code_spans, local_links
 
 LEAST_FACTS = 8
 ENGINE_NEEDS = ("msgspec", "numpy", "jinja2", "yaml")
@@ -35,13 +36,12 @@ ENGINE_CHECKS: dict[Phase, str] = {
     "skill": "the skill keeps the Agent Skills specification",
     "golden": "reports are what their sources give; claims and facts hold",
 }
-Chosen = Literal["all", "skill", "rollouts", "golden"]
 LEAST_SKILL_LINES, LEAST_REPORT_LINES, LEAST_SECTIONS = 50, 40, 3
 LEAST_RUNS, LEAST_FACT, LEAST_KNOWN = 2, 20, 3
 FRONTMATTER = re.compile(r"---[ \t]*\n(.*?\n)?---[ \t]*(?:\n|$)", re.DOTALL)
-LINK = re.compile(r"\]\(([^)\s]+)\)")
-FILE = re.compile(r"`((?:references|scripts|assets|evals)/[\w./-]+\.\w+)`")
-FENCE = re.compile(r"^(```|~~~).*?^\1\s*$", re.MULTILINE | re.DOTALL)
+FILLED = r"^{}:[ \t]*(?:(?:[>|][+-]?[ \t]*)?\n\s*[ \t])?[\"']?[^\s\"'>|]"
+"""A field of the frontmatter that has a value: on its line, quoted, or folded on the lines below."""
+FILE = re.compile(r"(?:references|scripts|assets|evals)/[\w./-]+\.\w+")
 LEFT_OPEN = re.compile(r"\bTODO\b|\bTBD\b|\bFIXME\b|<placeholder", re.IGNORECASE)
 LEFT_IN_REPORT = re.compile(rf"{LEFT_OPEN.pattern}|\{{\{{|\{{%", re.IGNORECASE)
 KNOWN = ("model", "model_name", "benchmark", "pass_at_1", "num_tasks", "total_tasks")
@@ -50,21 +50,22 @@ CITATION = re.compile(r"(?<!`)`([^`\n]{1,120}:(?:0|[1-9][0-9]{0,8}))(?:#[0-9]+)?
 
 
 def validate(
-    folder: Path, *, phase: Chosen = "all", least_facts: int = LEAST_FACTS, engine: bool = True
+    folder: Path, *, phase: Phase | Literal["all"] = "all", least_facts: int = LEAST_FACTS, engine: bool = True
 ) -> list[Check]:
     """Every check of a benchmark's folder, phase by phase; without the engine only those of structure."""
     wanted, package, found = PHASES if phase == "all" else (phase,), find_package(folder), list[Check]()
     if not package.folder.is_dir():
         what = f"{package.folder}: is not a folder"
         return [judged(one, "", bad=what, hint="Name a benchmark's folder.") for one in wanted]
-    for one in wanted:
-        if one == "skill":
-            found += check_skill(package)
-        else:
-            found += check_rollouts(package) if one == "rollouts" else check_golden(package, least_facts=least_facts)
+    structural = {
+        "skill": check_skill(package),
+        "rollouts": check_rollouts(package),
+        "golden": check_golden(package, least_facts=least_facts),
+    }
+    found += [check for one in wanted for check in structural[one]]
     for one in (phase for phase in wanted if engine and phase in ENGINE_CHECKS):
         if all(find_spec(name) is not None for name in ENGINE_NEEDS):
-            found += import_module("blade.golden.package.engine").check(package, one)
+            found += import_module("blade.golden.guard").engine_checks(package, one)
         else:
             found.append(skipped(one, ENGINE_CHECKS[one]))
     return found
@@ -83,38 +84,24 @@ def check_skill(package: Package) -> Iterator[Check]:
     body = text[head.end() :] if head else text
     bad = "" if head is not None else "SKILL.md has no frontmatter between two lines of ---"
     yield check("SKILL.md begins with frontmatter", bad, "Begin the file with ---, name, description, ---.")
-    fields = frontmatter_fields((head and head[1]) or "")
-    lacking = some(name for name in ("name", "description") if not fields.get(name, "").strip())
+    fields = (head and head[1]) or ""
+    needed = ("name", "description")
+    lacking = some(name for name in needed if not re.search(FILLED.format(name), fields, re.MULTILINE))
     hint = "Agents find a skill by its name, and by what the description says it is for."
     yield check("the skill has name and description", lacking and f"the skill has no {lacking}", hint)
-    lines, sections = text.splitlines(), len(re.findall(r"^## ", FENCE.sub("", body), re.MULTILINE))
+    prose = [block.text for block in blocks(body) if isinstance(block, Prose)]
+    lines, sections = text.splitlines(), sum(block.startswith("## ") for block in prose)
     seen = f"SKILL.md has {len(lines)} lines and {sections} sections"
     is_short = len(lines) < LEAST_SKILL_LINES or sections < LEAST_SECTIONS
     bad = f"{seen}, expected {LEAST_SKILL_LINES} and {LEAST_SECTIONS} at least" if is_short else ""
     yield check(seen, bad, "Inputs, workflow, output, pitfalls: an agent needs them all.")
-    linked = {target.split("#")[0] for target in LINK.findall(body) if "://" not in target}
-    linked |= {*FILE.findall(FENCE.sub("", body))}
-    # Mail addresses and absolute paths are not ours to follow.
-    ours = sorted(one for one in linked - {""} if not one.startswith(("mailto:", "/")))
-    dead = some(one for one in ours if not (path.parent / one).exists())
+    named = {name for block in prose for name in (*local_links(block), *filter(FILE.fullmatch, code_spans(block)))}
+    dead = some(sorted(name for name in named if name[0] != "/" and not (path.parent / name).exists()))
     hint = "Paths are relative to the skill's folder."
     yield check("every file the skill links to is there", dead and f"dead links in SKILL.md: {dead}", hint)
     left = some(number for number, line in enumerate(lines, start=1) if LEFT_OPEN.search(line))
     bad = left and f"SKILL.md holds placeholders: line {left}"
     yield check("SKILL.md holds no placeholder", bad, "Finish or remove these lines.")
-
-
-def frontmatter_fields(head: str) -> dict[str, str]:
-    """The top-level fields; a folded or quoted text as one line, a mapping as its lines."""
-    found: dict[str, str] = {}
-    name = ""
-    for line in head.splitlines():
-        if match := re.match(r"([A-Za-z][\w-]*):(?:\s+(.*))?$", line):
-            name = match[1]
-            found[name] = re.sub(r"^[>|][+-]?\s*$", "", (match[2] or "").strip())
-        elif name and line.strip() and not line.lstrip().startswith("#"):
-            found[name] = f"{found[name]} {line.strip()}".strip()
-    return {key: re.sub(r"^([\"'])(.*)\1$", r"\2", value) for key, value in found.items()}
 
 
 def check_rollouts(package: Package) -> Iterator[Check]:
@@ -199,13 +186,12 @@ def check_golden(package: Package, *, least_facts: int) -> Iterator[Check]:
         if not files.is_comparison:
             yield from check_metrics(files, package, runs)
             yield from check_facts(files, least_facts)
-        if not files.is_comparison and files.shallow is not None:
-            name, control = files.shallow.name, files.shallow.read_text(encoding="utf-8", errors="replace")
-            bad = (
-                "" if control.strip() == make_shallow(text).strip() else "is not what make-shallow gives for the report"
-            )
+        shallow = files.beside(SHALLOW)
+        if not files.is_comparison and shallow.is_file():
+            is_made = shallow.read_text(encoding="utf-8", errors="replace").strip() == make_shallow(text).strip()
+            bad = "" if is_made else "is not what make-shallow gives for the report"
             hint = "Run make-shallow again whenever the report changes."
-            yield judged("golden", "is the report without its findings", bad, hint, name=name)
+            yield judged("golden", "is the report without its findings", bad, hint, name=shallow.name)
 
 
 def check_text(name: str, text: str, runs: dict[str, Rows]) -> Iterator[Check]:
@@ -233,22 +219,19 @@ def check_text(name: str, text: str, runs: dict[str, Rows]) -> Iterator[Check]:
 
 def check_metrics(files: GoldenFiles, package: Package, runs: dict[str, Rows]) -> Iterator[Check]:
     """The metrics sidecar: there, readable, and what the rollouts give."""
-    name = f"{files.report.name.removesuffix('.md')}_metrics.json" if files.metrics is None else files.metrics.name
-    check, run = partial(judged, "golden", name=name), runs.get(files.model)
-    stated = None if files.metrics is None else read_object(files.metrics)
+    place, run = files.beside(METRICS), runs.get(files.model)
+    check, stated = partial(judged, "golden", name=place.name), read_object(place)
     known = [field for field in KNOWN if stated and stated.get(field) is not None]
-    bad = (
-        ""
-        if len(known) >= LEAST_KNOWN
-        else f"has {some(known) or 'none'} of {', '.join(KNOWN)}, fewer than {LEAST_KNOWN}"
-    )
+    bad = ""
     if stated is None:
-        bad = "is missing" if files.metrics is None else "is not a JSON object"
+        bad = "is not a JSON object" if place.is_file() else "is missing"
+    elif len(known) < LEAST_KNOWN:
+        bad = f"has {some(known) or 'none'} of {', '.join(KNOWN)}, fewer than {LEAST_KNOWN}"
     yield check(f"says {some(known, 6)}", bad, "`blade golden build` writes it from the rollouts.")
     if stated is None or bad:
         return
     if run is None:
-        yield skipped("golden", f"{name}: follows from the rollouts", f"no rollouts/{files.model}.jsonl")
+        yield skipped("golden", f"{place.name}: follows from the rollouts", f"no rollouts/{files.model}.jsonl")
         return
     wrong = some(differences(stated, count_totals(run, package.success)), 3)
     hint = "Build it again from the rollouts; never edit it by hand."
@@ -257,11 +240,11 @@ def check_metrics(files: GoldenFiles, package: Package, runs: dict[str, Rows]) -
 
 def check_facts(files: GoldenFiles, least: int) -> Iterator[Check]:
     """The anchor facts: enough, well-formed, and different from each other."""
-    name = f"{files.model}_anchor_facts.json" if files.facts is None else files.facts.name
-    check, stated = partial(judged, "golden", name=name), None if files.facts is None else read_object(files.facts)
+    place = files.beside(FACTS)
+    check, stated = partial(judged, "golden", name=place.name), read_object(place)
     facts = (stated or {}).get("anchor_facts")
     if not isinstance(facts, list) or not all(isinstance(fact, dict) for fact in facts):
-        bad = "is missing" if files.facts is None else "has no list of objects under anchor_facts"
+        bad = "has no list of objects under anchor_facts" if place.is_file() else "is missing"
         yield check("", bad, "Draft them with extract-anchor-facts, then review them.")
         return
     draft = ", drafts that wait for review" if stated and stated.get("review_required") else ""
