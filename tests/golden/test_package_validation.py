@@ -215,6 +215,17 @@ def test_a_report_by_hand_that_is_true_passes(tmp_path: Path) -> None:
     assert failures(validate(folder, phase="golden")) == []
 
 
+def test_a_package_is_known_by_the_other_spelling_of_its_names(tmp_path: Path) -> None:
+    folder = write_package(tmp_path)
+    WITHOUT_NARRATIVE(folder)
+    golden = folder / "golden_reports"
+    (golden / "model-a_golden_report.md").rename(golden / "model-a-golden-report.md")
+    (golden / "model-a_golden_report_metrics.json").rename(golden / "model-a-golden-report.metrics.json")
+    (golden / "model-a_anchor_facts.json").rename(golden / "model-a-anchor-facts.json")
+
+    assert failures(validate(folder, phase="golden")) == []
+
+
 def test_drift_of_a_built_report_fails(tmp_path: Path) -> None:
     folder = write_package(tmp_path)
     replace("golden_reports/model-b.narrative.md", "separates them", "divides them")(folder)

@@ -20,6 +20,11 @@ SUCCESS_SETTING = re.compile(r"\bsuccess:\s*(?:\"([^\"]+)\"|'([^']+)'|([^,}\n#]+
 REPEATS_SETTING = re.compile(r"\bnum_repeats:\s*([0-9]+)")
 
 
+def hyphened(ending: str) -> str:
+    """The same part of a name in its other spelling."""
+    return ending.replace("_", "-")
+
+
 @dataclass(frozen=True, slots=True)
 class GoldenFiles:
     """The files of one golden report."""
@@ -30,16 +35,19 @@ class GoldenFiles:
     @property
     def model(self) -> str:
         """The model the report is about; `base_vs_candidate` for a comparison."""
-        return self.report.name.removesuffix(REPORT)
+        return self.report.name.removesuffix(REPORT).removesuffix(hyphened(REPORT))
 
     @property
     def is_comparison(self) -> bool:
         """Whether it compares models, and so needs no sidecar and no facts of its own."""
-        return VERSUS in self.model
+        return VERSUS in self.model or hyphened(VERSUS) in self.model
 
     def beside(self, ending: str) -> Path:
-        """Where another file of the package stands, if there is one."""
-        return self.report.with_name(f"{self.model}{ending}")
+        """Where another file of the package stands, if there is one; packages spell their names in several ways."""
+        names = [f"{self.model}{ending}", f"{self.model}{hyphened(ending)}"]
+        names += [f"{self.report.stem}.metrics.json"] if ending == METRICS else []
+        places = [self.report.with_name(name) for name in names]
+        return next((place for place in places if place.is_file()), places[0])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,7 +110,8 @@ def checkouts(folder: Path) -> list[Path]:
 
 def find_reports(golden: Path) -> list[GoldenFiles]:
     """Every golden report of a folder with what stands beside it, in name order."""
-    return [GoldenFiles(path) for path in sorted(golden.glob(f"?*{REPORT}"))]
+    found = (path for ending in (REPORT, hyphened(REPORT)) for path in golden.glob(f"?*{ending}"))
+    return [GoldenFiles(path) for path in sorted(found)]
 
 
 def benchmark_of(golden: Path) -> Path | None:
