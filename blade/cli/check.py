@@ -90,6 +90,8 @@ def audit_of(
     from blade.report.workspace import read_claims
 
     folder = analysis or report.absolute().parent
+    known = read_claims(report.absolute().parent)
+    claimed = None if known is None else known.texts.get(report.name)
     if given is not None:
         evidence, against = given
     elif holds_evidence(folder):
@@ -98,10 +100,12 @@ def audit_of(
         return audit, f"the rollouts behind {folder.name}", None
     elif analysis is not None:
         return check_report(text, evidence=evidence_in(folder)), str(analysis), None
+    elif claimed is not None:
+        raise UsageError(
+            f"{report}: its numbers have addresses in a diagnosis that stands elsewhere; name it with --analysis DIR."
+        )
     else:
         return check_report(text), "", None
-    known = read_claims(report.absolute().parent)
-    claimed = None if known is None else known.texts.get(report.name)
     # Braces in what BLADE rendered are quoted from rollouts.
     if claimed is None and is_template(text):
         return check_source(text, evidence=evidence, where=report.name), against, evidence
@@ -179,6 +183,8 @@ def print_audit(audit: "Audit", report: Path, against: str) -> None:
     counts = f"{count(len(audit.supported))} supported, {count(len(audit.contradicted))} contradicted"
     rest = f"{count(len(audit.unbound))} unbound, {count(len(audit.unverifiable))} unverifiable"
     put(console, foreign(f"  {counts}, {rest}"))
+    if not audit.checks:
+        put(console, foreign("  Nothing in it can be checked: it states no number, id, label or quote."))
     print_checks(console, audit.contradicted, "Contradicted", MOST_SHOWN)
     print_checks(console, audit.unbound, "Unbound", MOST_UNBOUND)
     print_checks(console, audit.unverifiable if against else [], "Unverifiable", MOST_UNBOUND)

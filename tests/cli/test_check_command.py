@@ -54,6 +54,13 @@ def test_an_empty_report_is_no_report(tmp_path: Path) -> None:
     assert (found.exit_code, found.stderr.endswith("story.md: is empty; expected a report in Markdown.\n")) == (3, True)
 
 
+def test_a_report_without_anything_to_check_says_so(tmp_path: Path) -> None:
+    out = diagnosed(tmp_path)
+    (tmp_path / "story.md").write_text("Most failures come from running out of turns.\n", encoding="utf-8")
+
+    assert "Nothing in it can be checked" in blade("check", tmp_path / "story.md", "--analysis", out).stdout
+
+
 def test_json_holds_every_claim_that_is_wrong_or_beyond_judging(tmp_path: Path) -> None:
     out = diagnosed(tmp_path)
     (tmp_path / "story.md").write_text(WRONG + "\nIt cost 12 euro.\n", encoding="utf-8")
@@ -86,6 +93,8 @@ def test_a_text_with_values_is_found_rendered_and_checked(tmp_path: Path) -> Non
     assert blade("report", out, "--text", source, "--output", page).exit_code == 0
     assert page.read_text(encoding="utf-8") == "## Answer\n\npass@1 is 50.0 %."
     assert blade("check", page, "--analysis", out).exit_code == 0
+    alone = blade("check", page)
+    assert (alone.exit_code, "name it with --analysis DIR" in alone.stderr) == (2, True)
     page.write_text("## Answer\n\npass@1 is 51.0 %.", encoding="utf-8")
     assert blade("check", page, "--analysis", out).exit_code == 1
 
