@@ -31,8 +31,10 @@ def print_runs(console: Console, workspaces: list[Workspace], comparison: str | 
     put(console, Text(plural(len(workspaces), "run"), "bold"), *run_lines(workspaces[:MOST_RUNS]))
     if (hidden := len(workspaces) - MOST_RUNS) > 0:
         put(console, Text(f"  … and {plural(hidden, 'more run')} in {RUNS}", "dim"))
-    notes = [*copies(workspaces), *on_fewer_tasks(workspaces), *skipped(workspaces)]
+    notes = [*skipped(workspaces), *copies(workspaces), *on_fewer_tasks(workspaces)]
     put(console, *(indented(Text(line, "yellow")) for line in notes[:MOST_NOTES]))
+    if (untold := len(notes) - MOST_NOTES) > 0:
+        put(console, Text(f"  … and {plural(untold, 'more note')} in the reports", "dim"))
     if comparison is not None:
         put(console, Text(), Text("Compared", "bold"), indented(Text(one_line(comparison))))
     best = max(workspaces, key=lambda each: each.analysis.coverage.rollouts - each.analysis.coverage.unscored)
