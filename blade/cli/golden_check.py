@@ -6,6 +6,7 @@ import typer
 
 from blade.cli.golden_build import Root
 from blade.cli.options import AsJson, epilog
+from blade.errors import UsageError
 
 if TYPE_CHECKING:
     from blade.golden.guard import Guarded
@@ -30,7 +31,12 @@ def check(
     from blade.golden.sources import find_source
 
     names = benchmark or find_golden_benchmarks(find_root(root))
-    found = [one for name in names for one in check_source(find_source(name, root))]
+    found: list[Guarded] = []
+    for name in names:
+        packages = check_source(find_source(name, root))
+        if not packages:
+            raise UsageError(f"{name}: has no golden reports; name a benchmark that has, or its folder.")
+        found += packages
     if as_json:
         print_json(msgspec.json.format(msgspec.json.encode({"packages": found}), indent=2))
     else:

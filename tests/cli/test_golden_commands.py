@@ -34,6 +34,12 @@ def test_drift_exits_with_one_and_names_the_command_that_mends_it(tmp_path: Path
     assert "    blade golden build small_sums --model model-b" in found.stdout
 
 
+def test_a_folder_without_golden_reports_does_not_hold(tmp_path: Path) -> None:
+    found = blade("golden", "check", tmp_path)
+
+    assert (found.exit_code, "has no golden reports" in found.stderr) == (2, True)
+
+
 def test_both_commands_print_json(tmp_path: Path) -> None:
     folder = write_package(tmp_path)
 
