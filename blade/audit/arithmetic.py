@@ -89,15 +89,15 @@ def read_text(text: str, line: int) -> Text:
     return Text(text, line, figures, pairs)
 
 
-class Told(NamedTuple):
+class Block(NamedTuple):
     """A passage with what belongs to it."""
 
     passage: Passage
     texts: list[Text]
     """Its sentences."""
-    lead: "Told | None"
+    lead: "Block | None"
     """Of a list item, what the list is under."""
-    items: list["Told"]
+    items: list["Block"]
     """The list below it."""
 
     @property
@@ -119,11 +119,11 @@ class Told(NamedTuple):
         return [*self.texts, *above]
 
 
-def read_told(document: Document) -> list[Told]:
+def read_blocks(document: Document) -> list[Block]:
     """Passages with their sentences, lists below what leads to them."""
-    told: list[Told] = []
+    blocks: list[Block] = []
     tables = [table.line for table in document.tables]
-    open_: list[Told] = []
+    open_: list[Block] = []
     for passage in document.passages:
         line = passage.line_at(0)
         texts = [read_text(text, passage.line_at(start)) for start, text in split_sentences(passage.text)]
@@ -134,20 +134,20 @@ def read_told(document: Document) -> list[Told]:
         lead = open_[-1] if open_ and passage.indent >= 0 else None
         if lead and bisect_left(tables, line) != bisect_left(tables, lead.passage.line_at(0)):
             lead = None
-        one = Told(passage, texts, lead, [])
+        one = Block(passage, texts, lead, [])
         if lead:
             lead.items.append(one)
         open_.append(one)
-        told.append(one)
-    return told
+        blocks.append(one)
+    return blocks
 
 
 class Known:
     """Every whole number of a report, and the sums of its columns, to be looked up by size."""
 
-    def __init__(self, told: Sequence[Told], grids: Sequence[Grid]) -> None:
+    def __init__(self, blocks: Sequence[Block], grids: Sequence[Grid]) -> None:
         columns = [[cell for cell in cells if cell] for grid in grids for cells in grid.columns.values()]
-        figures = [one for part in told for text in part.texts for one in text.figures]
+        figures = [one for part in blocks for text in part.texts for one in text.figures]
         figures += [one for cells in columns for cell in cells for one in (cell.figure, cell.whole) if one]
         self.times = Counter(abs(one.value) for one in figures)
         self.whole = {one.value for one in figures if one.is_whole and one.value}
@@ -172,9 +172,9 @@ class Known:
 
 def check_arithmetic(document: Document, grids: Sequence[Grid]) -> Iterator[Check]:
     """Sums, shares, differences and products in prose that nearly follow from the numbers around them."""
-    told = read_told(document)
-    known, bases = Known(told, grids), section_bases(told)
-    for part in told:
+    blocks = read_blocks(document)
+    known, bases = Known(blocks, grids), section_bases(blocks)
+    for part in blocks:
         yield from check_list(part, known)
         for place, text in enumerate(part.texts):
             before = part.texts[max(0, place - 2) : place]
@@ -184,16 +184,16 @@ def check_arithmetic(document: Document, grids: Sequence[Grid]) -> Iterator[Chec
             yield from check_product(text)
     for grid in grids:
         yield from check_cells(grid, known)
-    yield from check_comparisons(told, grids, known)
+    yield from check_comparisons(blocks, grids, known)
 
 
-def section_bases(told: Sequence[Told]) -> dict[tuple[str, ...], list[float]]:
+def section_bases(blocks: Sequence[Block]) -> dict[tuple[str, ...], list[float]]:
     """What two or more of the shares under a heading are of, where the report counts so many anywhere."""
     shares: dict[tuple[str, ...], list[tuple[Figure, Figure]]] = {}
-    for part in told:
+    for part in blocks:
         for text in part.texts:
             shares.setdefault(part.passage.section, []).extend((n, p) for n, p, _ in shares_of(text) if n.value >= 5)
-    often = sorted({one.value for part in told for text in part.texts for one in text.figures if one.is_whole})
+    often = sorted({one.value for part in blocks for text in part.texts for one in text.figures if one.is_whole})
     found: dict[tuple[str, ...], list[float]] = {}
     for section, pairs in shares.items():
         fitting = Counter[float]()
@@ -262,7 +262,7 @@ def check_cells(grid: Grid, known: Known) -> Iterator[Check]:
                     yield wrong(cell, true, why)
 
 
-def check_list(part: Told, known: Known) -> Iterator[Check]:
+def check_list(part: Block, known: Known) -> Iterator[Check]:
     """A list of counts below a number of everything: they add up to it."""
     if len(part.items) < 2 or any(SOME.search(text.text) for text in part.texts):
         return
@@ -276,7 +276,7 @@ def check_list(part: Told, known: Known) -> Iterator[Check]:
             yield from check_items(part, figures, known, is_first=place == 0)
 
 
-def check_items(part: Told, figures: Sequence[Figure], known: Known, *, is_first: bool) -> Iterator[Check]:
+def check_items(part: Block, figures: Sequence[Figure], known: Known, *, is_first: bool) -> Iterator[Check]:
     """One number of each item of a list."""
     total, largest = sum(one.value for one in figures), max(one.value for one in figures)
     if part.counted is not None and part.passage.indent >= 0:
@@ -408,11 +408,11 @@ COMPARISONS: dict[str, Callable[[float, float], float]] = {
 """What is said of two numbers."""
 
 
-def check_comparisons(told: Sequence[Told], grids: Sequence[Grid], known: Known) -> Iterator[Check]:
+def check_comparisons(blocks: Sequence[Block], grids: Sequence[Grid], known: Known) -> Iterator[Check]:
     """`from 82.4 % to 74.2 % (-8.2 pp)`: a comparison that no two numbers nearby give, and two of them nearly do."""
-    rates = sorted({one.value for part in told for text in part.texts for one in text.figures if one.unit == "%"})
+    rates = sorted({one.value for part in blocks for text in part.texts for one in text.figures if one.unit == "%"})
     lines = [grid.table.line for grid in grids]
-    for part in told:
+    for part in blocks:
         at = bisect_left(lines, part.passage.line_at(0))
         tables = [grid for grid in grids[max(0, at - FAR) : at + FAR] if len(grid.table.rows) <= MOST_ROWS]
         for place, text in enumerate(part.texts):

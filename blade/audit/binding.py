@@ -153,7 +153,7 @@ class Binder:
             if value.address == f"{parent}/value" and len(self.by_address.get(f"{parent}/ci95", ())) == 2
         ]
         """Values with the ends of their intervals."""
-        self.told: dict[int, Value] = {}
+        self.bound_at: dict[int, Value] = {}
         """What the numbers of the last text are, by where they begin."""
         self.figures: Sequence[Figure] = ()
         self.bases: dict[int, Figure] = {}
@@ -183,7 +183,7 @@ class Binder:
         for place, (figure, check) in enumerate(found):  # once more, now that others have taken what they stand for
             if check.verdict == "unbound" and figure.start not in settled and bound:
                 found[place] = figure, self.check_figure(figure, spoken, bound)
-        self.told = dict(bound)
+        self.bound_at = dict(bound)
         together = self.together(found, pairs, spoken, bound)
         for figure, check in found:
             check = together.get(figure.start, check)
@@ -193,16 +193,16 @@ class Binder:
             )
             yield check._replace(verdict="supported", why=FOLLOWS, write="") if follows_on else check
 
-    def check_words(self, said: Statement, told: Collection[Value], buckets: Collection[str]) -> Iterator[Check]:
+    def check_words(self, said: Statement, bound: Collection[Value], buckets: Collection[str]) -> Iterator[Check]:
         """Buckets, levels of slices and metrics that a text names, where nothing that it says of them is bound.
 
         Args:
-            told: what its numbers are.
+            bound: what its numbers are.
             buckets: in which it truly puts a task.
         """
         text, line = blanked_code(said.text) if not said.tasks else "", said.spoken[0].line
         text = without_quotes(text)
-        known = frozenset[str]().union(*(value.words for value in told), map(stem, buckets))
+        known = frozenset[str]().union(*(value.words for value in bound), map(stem, buckets))
         for found in BUCKET_WORD.finditer(text):
             if stem(found[0]) in known and not NONE_BEFORE.search(text[: found.start()]):
                 continue
@@ -211,7 +211,7 @@ class Binder:
                 yield Check(line, found[0], "supported", why=value.written, sentence=shown(said.text))
             else:
                 yield Check(line, found[0], "unbound", why=LOOSE, sentence=shown(said.text))
-        for found in SPECIAL.finditer(text) if told else ():
+        for found in SPECIAL.finditer(text) if bound else ():
             if stems(found[0])[0] not in known:
                 yield Check(line, found[0], "unbound", why=LOOSE, sentence=shown(said.text))
         for found in LEVEL.finditer(without_quotes(said.text)):
@@ -242,7 +242,7 @@ class Binder:
         before = stems(without_code_marks(spoken.text[: figure.start]))[-1:]
         said = {*before, f"{figure.value:g}"}
         is_name = bool(before) and not self.noun_at(figure, spoken)
-        return is_name and any(value.names and said <= value.names[-1] for value in self.told.values())
+        return is_name and any(value.names and said <= value.names[-1] for value in self.bound_at.values())
 
     def is_stated(self, figure: Figure, spoken: Spoken) -> bool:
         """Whether a number is one at all: written out, `three` counts something or says nothing."""
@@ -271,14 +271,14 @@ class Binder:
 
         A value with both ends of its interval needs no words; two values of one object need half of its name's words.
         """
-        told, words = dict[int, Check](), sentence_words(spoken)
+        checks, words = dict[int, Check](), sentence_words(spoken)
         ends = {one.start for pair in pairs if pair.kind == "interval" for one in (pair.first, pair.second)}
         open_ones = {one.start for one, check in found if check.verdict == "unbound" or one.start in ends}
 
         def settle(figure: Figure, value: Value) -> None:
             if figure.start in open_ones:
-                self.told[figure.start] = value
-                told[figure.start] = spoken.check(figure, "supported", why=value.written)
+                self.bound_at[figure.start] = value
+                checks[figure.start] = spoken.check(figure, "supported", why=value.written)
 
         for pair in (one for one in pairs if one.kind == "interval" and one.first.start in open_ones):
             agreeing_ends: list[tuple[int, Figure, Value]] = []
@@ -310,7 +310,7 @@ class Binder:
             for figure, _ in found if len(agreeing) > 1 else []:
                 if figure.start in agreeing:
                     settle(figure, agreeing[figure.start])
-        return told
+        return checks
 
     def objects_named(self) -> Iterator[Sequence[Value]]:
         """Values of every object of which a sentence says half the name, and of which no other has it say more."""
@@ -357,8 +357,8 @@ class Binder:
             same.sort(key=lambda value: (len(value.names), value.written.count("."), len(value.written)))
             near = [Candidate(value, 0.0, 0.0) for value in same[:MOST_NEAR]] or near
         write = written(figure, (agreeing or near)[0].value) if agreeing or near else ""
-        told = [f"{one.value.written} = {f'{one.value.value:.4f}'.rstrip('0').rstrip('.')}" for one in near]
-        why = f"nearest: {', '.join(told)}" if near else "no value of the run matches these words"
+        listed = [f"{one.value.written} = {f'{one.value.value:.4f}'.rstrip('0').rstrip('.')}" for one in near]
+        why = f"nearest: {', '.join(listed)}" if near else "no value of the run matches these words"
         # Of `4 of 5 rollouts`, the 4 may count anything that is said of the 5.
         is_told = figure.unit == "%" or (bool(self.noun_at(figure, spoken)) and base is None)
         is_plain = portion is None and not figure.signed and not figure.word and is_told

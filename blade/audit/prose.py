@@ -34,10 +34,10 @@ def check_prose(text: str, evidence: Evidence, *, strict: bool = True) -> Iterat
     document = read_document(text)
     binder, references = Binder(evidence.values, strict=strict), References(evidence)
     for block in statements(document):
-        numbers, told, at = list[Check](), dict[int, Value](), 0
+        numbers, bound, at = list[Check](), dict[int, Value](), 0
         for one in block.spoken:
             numbers += binder.check(one._replace(text=without_quotes(one.text)))
-            told |= {at + start: value for start, value in binder.told.items()}
+            bound |= {at + start: value for start, value in binder.bound_at.items()}
             at += len(one.text) + len(CELL_JOINT)
         about: dict[str, set[str]] = {"supported": set(), "contradicted": set()}
         for check in numbers:
@@ -46,7 +46,7 @@ def check_prose(text: str, evidence: Evidence, *, strict: bool = True) -> Iterat
                     task for task in evidence.tasks if OUTCOMES.search(check.why) and f'["{task}"].' in check.why
                 }
         proven = about["supported"] - about["contradicted"]
-        named = list(references.check(block, proven, about["contradicted"], told))
+        named = list(references.check(block, proven, about["contradicted"], bound))
         ids = {one.said for one in named if one.said in evidence.tasks and one.verdict == "supported"}
         is_proven = len(ids) > 1 and len(block.spoken) == 1 and all(one.verdict == "supported" for one in named)
         for check in numbers:  # as many as are listed
@@ -54,7 +54,7 @@ def check_prose(text: str, evidence: Evidence, *, strict: bool = True) -> Iterat
             yield check._replace(verdict="supported", why=FOLLOWS, write="") if is_length else check
         yield from named
         if strict and not block.is_heading:
-            yield from binder.check_words(block, told.values(), references.buckets_said)
+            yield from binder.check_words(block, bound.values(), references.buckets_said)
 
 
 def counted_as(number: int) -> set[str]:

@@ -127,14 +127,14 @@ class References:
         return "\n".join(found)
 
     def check(
-        self, said: Statement, proven: set[str], disproven: Collection[str], told: Mapping[int, Value]
+        self, said: Statement, proven: set[str], disproven: Collection[str], bound: Mapping[int, Value]
     ) -> Iterator[Check]:
         """What became of every id, citation, label and quote of a text.
 
         Args:
             proven: tasks of which it states a number that holds.
             disproven: those of which it states one that does not.
-            told: what its numbers are, by where they begin.
+            bound: what its numbers are, by where they begin.
         """
         text, line, sentence = said.text, said.spoken[0].line, shown(said.text)
         cited = citations_in(text)
@@ -176,7 +176,7 @@ class References:
                 if not is_true:
                     true = "passed" if passed else "failed"
                     yield Check(line, ended[0].strip(), "contradicted", true, f"outcome of {key}", sentence=sentence)
-        lists = [(start, tasks) for start, value in sorted(told.items()) if (tasks := self.members(value))]
+        lists = [(start, tasks) for start, value in sorted(bound.items()) if (tasks := self.members(value))]
         for one in named:
             before = [tasks for start, tasks in lists if start < one.start]
             listed = one.text in (before[-1] if before else lists[0][1] if lists else ())
